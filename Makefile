@@ -1,0 +1,40 @@
+# Everything installs itself into .venv: on a fresh clone `make demo` and `make test` are enough.
+VENV ?= .venv
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; raise SystemExit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: help setup demo test check bench format clean
+
+help:  ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+setup: $(STAMP)  ## install Chorus and its development tools into .venv
+
+$(STAMP): pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Chorus needs Python 3.11 or newer and found none; install one or run 'make PYTHON=/path/to/python3.11 ...'."; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	@touch $(STAMP)
+
+demo: setup  ## a short tour: train an ensemble on MinAtar, evaluate it (about a minute)
+	$(BIN)/python examples/demo.py
+
+test: setup  ## the whole suite
+	$(BIN)/python -m pytest -n 2 --dist worksteal tests
+
+check: setup  ## format, lint, types, fast tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not slow" tests
+
+bench: setup  ## speed ratios; writes benchmarks/latest.json and appends to benchmarks/history.jsonl
+	$(BIN)/python -m benchmarks
+
+format: setup  ## rewrite the code in the house format
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:  ## remove the virtual environment and what tools left behind
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache build src/*.egg-info

@@ -1,0 +1,1 @@
+"""Chorus: ensemble-based exploration in deep reinforcement learning."""
