@@ -1,0 +1,82 @@
+"""The torsos of the paper and of the smaller scales, as values of the configuration.
+
+Each is a description whose `layers()` are flax modules; `Custom` carries a user's own.
+"""
+
+from dataclasses import dataclass, field
+
+import flax.linen as nn
+
+from chorus.errors import ChorusError
+from chorus.networks.layers import Conv, Dense
+from chorus.variant import Variant
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConvLayer:
+    """One square convolution: output channels, kernel size and stride in pixels."""
+
+    features: int
+    kernel: int
+    stride: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConvTorso(Variant):
+    """Convolutions, then dense layers, a ReLU after each; `nature()` is the paper's."""
+
+    convolutions: tuple[ConvLayer, ...]
+    dense: tuple[int, ...]
+
+    def layers(self) -> tuple[nn.Module, ...]:
+        convolutions = [Conv(features=c.features, kernel=c.kernel, stride=c.stride) for c in self.convolutions]
+        return (*convolutions, *(Dense(features=width) for width in self.dense))
+
+
+@dataclass(frozen=True, kw_only=True)
+class MLPTorso(Variant):
+    """Dense layers only, a ReLU after each."""
+
+    dense: tuple[int, ...]
+
+    def layers(self) -> tuple[nn.Module, ...]:
+        return tuple(Dense(features=width) for width in self.dense)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CustomTorso(Variant):
+    """A user's own flax modules, each one layer that maps [B, ...] to [B, ...].
+
+    A configuration file holds only the description: modules are code, and are given again from Python.
+    """
+
+    description: str
+    modules: tuple[nn.Module, ...] = field(default=(), compare=False, metadata={"stored": False})
+
+    def layers(self) -> tuple[nn.Module, ...]:
+        if not self.modules:
+            raise ChorusError(
+                f"this run uses a torso given from Python ({self.description}); give it again, "
+                "as in chorus.load(run, torso=...) or chorus.resume(run, torso=...)"
+            )
+        return self.modules
+
+
+def custom(torso: nn.Module | tuple[nn.Module, ...]) -> CustomTorso:
+    modules = torso if isinstance(torso, tuple) else (torso,)
+    return CustomTorso(description=", ".join(repr(module) for module in modules), modules=modules)
+
+
+def nature() -> ConvTorso:
+    """The network of Mnih et al. (2015), SPEC 3.1."""
+    return ConvTorso(
+        convolutions=(
+            ConvLayer(features=32, kernel=8, stride=4),
+            ConvLayer(features=64, kernel=4, stride=2),
+            ConvLayer(features=64, kernel=3, stride=1),
+        ),
+        dense=(512,),
+    )
+
+
+Torso = ConvTorso | MLPTorso | CustomTorso

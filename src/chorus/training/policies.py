@@ -1,0 +1,87 @@
+"""How members become one action in evaluation (SPEC 5.1), and what is measured at each decision.
+
+A policy sees only what each member proposes. Following one member, whichever it is, is one computation with
+different chances, so evaluating another member compiles nothing anew.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from chorus.agents.q import Proposal
+from chorus.ensemble.votes import majority, vote_entropy
+from chorus.variant import Variant
+
+
+class Choice(NamedTuple):
+    """The action taken, and how much each member's estimate of it counts."""
+
+    action: Int[Array, " E"]
+    weight: Float[Array, "E N"]
+
+
+def follow(proposal: Proposal, member: Int[Array, " E"], key: PRNGKeyArray) -> Choice:
+    """What the acting member proposes."""
+    weight = jax.nn.one_hot(member, proposal.action.shape[1])
+    return Choice(jnp.take_along_axis(proposal.action, member[:, None], axis=1)[:, 0], weight)
+
+
+def vote(proposal: Proposal, member: Int[Array, " E"], key: PRNGKeyArray) -> Choice:
+    """What most members propose; all estimates count alike."""
+    slots, members, actions = proposal.value.shape
+    chosen = jax.vmap(majority, in_axes=(0, None, 0))(proposal.action, actions, jax.random.split(key, slots))
+    return Choice(chosen, jnp.full((slots, members), 1.0 / members))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RandomMember(Variant):
+    """Individual: a member drawn for each episode decides alone."""
+
+    choose = staticmethod(follow)
+
+    def shares(self, members: int) -> Float[np.ndarray, " N"]:
+        return np.full(members, 1.0 / members)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Member(Variant):
+    """Always the same member."""
+
+    index: int
+    choose = staticmethod(follow)
+
+    def shares(self, members: int) -> Float[np.ndarray, " N"]:
+        return np.eye(members)[self.index]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Vote(Variant):
+    """Aggregate: the majority of the members' greedy actions, ties broken at random."""
+
+    choose = staticmethod(vote)
+
+    def shares(self, members: int) -> Float[np.ndarray, " N"]:
+        return np.full(members, 1.0 / members)
+
+
+Policy = RandomMember | Member | Vote
+
+
+class Measured(NamedTuple):
+    """At each decision: how far the members disagree, and what the deciding ones expect of the action taken."""
+
+    entropy: Float[Array, " E"]
+    estimate: Float[Array, " E"]
+
+
+def measure(proposal: Proposal, choice: Choice) -> Measured:
+    actions = proposal.value.shape[-1]
+    taken = jnp.take_along_axis(proposal.value, choice.action[:, None, None], axis=2)[..., 0]
+    return Measured(
+        entropy=jax.vmap(vote_entropy, in_axes=(0, None))(proposal.action, actions),
+        estimate=jnp.sum(jnp.where(choice.weight > 0, taken * choice.weight, 0.0), axis=1),
+    )
