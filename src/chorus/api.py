@@ -77,6 +77,8 @@ def start(
     prepare(resolved.config.runtime)
     assembly = Assembly.of(resolved.config)
     directory = RunDirectory(path)
+    if directory.exists() and directory.read_config() != resolved.config.to_json():
+        raise ChorusError(f"{path} is another run's directory: its config.json differs; choose another --out")
     wishes = {"tensorboard": tensorboard, "track": track, "keep_replay": keep_replay}
     directory.create(resolved.config.to_json(), {**provenance(), **wishes})
     _go(assembly, path, progress)

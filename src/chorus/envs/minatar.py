@@ -1,20 +1,28 @@
 """The five MinAtar games, played by pgx: sticky actions 0.1 and difficulty ramping as in the original."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
-import pgx
 from jaxtyping import Array, PRNGKeyArray
 
 from chorus.envs.spec import EnvSpec
 
+
+class Game(NamedTuple):
+    """A game by pgx's name, and its sizes: asking pgx for them would already start JAX, threads and all."""
+
+    pgx_name: str
+    channels: int
+    actions: int
+
+
 GAMES = {
-    "MinAtar/Asterix-v1": "minatar-asterix",
-    "MinAtar/Breakout-v1": "minatar-breakout",
-    "MinAtar/Freeway-v1": "minatar-freeway",
-    "MinAtar/Seaquest-v1": "minatar-seaquest",
-    "MinAtar/SpaceInvaders-v1": "minatar-space_invaders",
+    "MinAtar/Asterix-v1": Game("minatar-asterix", 4, 5),
+    "MinAtar/Breakout-v1": Game("minatar-breakout", 4, 3),
+    "MinAtar/Freeway-v1": Game("minatar-freeway", 7, 3),
+    "MinAtar/Seaquest-v1": Game("minatar-seaquest", 10, 6),
+    "MinAtar/SpaceInvaders-v1": Game("minatar-space_invaders", 6, 4),
 }
 
 # pgx ends only Freeway by time; without a limit a good Breakout player may never finish an episode.
@@ -31,19 +39,26 @@ _PALETTE = np.array(
 _PIXELS_A_CELL = 32
 
 
+def describe(env_id: str, max_episode_steps: int | None) -> EnvSpec:
+    game = GAMES[env_id]
+    return EnvSpec(
+        id=env_id,
+        family="minatar",
+        observation_shape=(10, 10, game.channels),
+        observation_dtype=np.dtype(bool),
+        num_actions=game.actions,
+        max_episode_steps=max_episode_steps or EPISODE_LIMIT_STEPS,
+    )
+
+
 class MinAtar:
     """One game; observations are 10 x 10 x C booleans."""
 
     def __init__(self, env_id: str, max_episode_steps: int | None) -> None:
-        self._game = pgx.make(GAMES[env_id])
-        self.spec = EnvSpec(
-            id=env_id,
-            family="minatar",
-            observation_shape=tuple(self._game.observation_shape),
-            observation_dtype=np.dtype(bool),
-            num_actions=self._game.num_actions,
-            max_episode_steps=max_episode_steps or EPISODE_LIMIT_STEPS,
-        )
+        import pgx
+
+        self._game = pgx.make(GAMES[env_id].pgx_name)
+        self.spec = describe(env_id, max_episode_steps)
 
     def reset(self, key: PRNGKeyArray) -> tuple[Any, Array]:
         state = self._game.init(key)

@@ -37,6 +37,17 @@ PROBES = {
 }
 
 
+def describe(env_id: str, max_episode_steps: int | None) -> EnvSpec:
+    return EnvSpec(
+        id=env_id,
+        family="flat",
+        observation_shape=(1,),
+        observation_dtype=np.dtype(np.float32),
+        num_actions=2,
+        max_episode_steps=max_episode_steps or PROBES[env_id].length,
+    )
+
+
 class ProbeState(NamedTuple):
     time: Int[Array, ""]
     sign: Float[Array, ""]
@@ -47,14 +58,7 @@ class ProbeEnv:
 
     def __init__(self, env_id: str, max_episode_steps: int | None) -> None:
         self._probe = PROBES[env_id]
-        self.spec = EnvSpec(
-            id=env_id,
-            family="flat",
-            observation_shape=(1,),
-            observation_dtype=np.dtype(np.float32),
-            num_actions=2,
-            max_episode_steps=max_episode_steps or self._probe.length,
-        )
+        self.spec = describe(env_id, max_episode_steps)
 
     def _observe(self, state: ProbeState) -> Float[Array, " 1"]:
         return jnp.reshape(self._probe.show(state.time, state.sign), (1,)).astype(jnp.float32)

@@ -1,16 +1,26 @@
 """From an environment's id to something that can be stepped."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
+from chorus.envs import minatar, probes
 from chorus.envs.gym import GymEnv
-from chorus.envs.minatar import GAMES, MinAtar
-from chorus.envs.probes import PROBES, ProbeEnv
 from chorus.envs.spec import EnvSpec, HostEnv, JaxEnv
 from chorus.errors import ChorusError
+from chorus.suggest import did_you_mean
 
-JaxMaker = Callable[[str, int | None], JaxEnv]
 
-JAX_ENVS: dict[str, JaxMaker] = {**dict.fromkeys(GAMES, MinAtar), **dict.fromkeys(PROBES, ProbeEnv)}
+class JaxKind(NamedTuple):
+    """How environments of one kind are described (without starting JAX) and made."""
+
+    describe: Callable[[str, int | None], EnvSpec]
+    make: Callable[[str, int | None], JaxEnv]
+
+
+JAX_ENVS: dict[str, JaxKind] = {
+    **dict.fromkeys(minatar.GAMES, JaxKind(minatar.describe, minatar.MinAtar)),
+    **dict.fromkeys(probes.PROBES, JaxKind(probes.describe, probes.ProbeEnv)),
+}
 
 
 def is_jax(env_id: str) -> bool:
@@ -18,7 +28,7 @@ def is_jax(env_id: str) -> bool:
 
 
 def make_jax(env_id: str, max_episode_steps: int | None) -> JaxEnv:
-    return JAX_ENVS[env_id](env_id, max_episode_steps)
+    return JAX_ENVS[env_id].make(env_id, max_episode_steps)
 
 
 def make_host(env_id: str, max_episode_steps: int | None, render_mode: str | None = None) -> HostEnv:
@@ -26,13 +36,11 @@ def make_host(env_id: str, max_episode_steps: int | None, render_mode: str | Non
 
 
 def describe(env_id: str, max_episode_steps: int | None = None) -> EnvSpec:
-    """The description of an environment; it is constructed once for that and closed."""
+    """The description of an environment; one that lives in Python is constructed for it and closed."""
     if is_jax(env_id):
-        return make_jax(env_id, max_episode_steps).spec
-    for prefix in ("MinAtar/", "Probe/"):
-        if env_id.startswith(prefix):
-            known = ", ".join(sorted(name for name in JAX_ENVS if name.startswith(prefix)))
-            raise ChorusError(f"the environment '{env_id}' does not exist; there are {known}")
+        return JAX_ENVS[env_id].describe(env_id, max_episode_steps)
+    if env_id.startswith(("MinAtar/", "Probe/")):
+        raise ChorusError(f"the environment '{env_id}' does not exist{did_you_mean(env_id, JAX_ENVS)}")
     env = make_host(env_id, max_episode_steps)
     try:
         return env.spec

@@ -1,6 +1,7 @@
 """From a configuration to the objects that run it."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import jax
@@ -59,15 +60,16 @@ class Assembly:
             replay=config.replay,
         )
 
-    def evaluator(self, slots: int | None = None, epsilon: float | None = None) -> Evaluator:
+    def evaluator(self, slots: int | None = None, render: bool = False) -> Evaluator:
+        """`render` asks environments that live in Python for pictures."""
         config = self.config
         return Evaluator(
             agent=self.agent,
             members=config.agent.members,
             actions=self.spec.num_actions,
-            make_stepper=self.make_stepper,
+            make_stepper=partial(self.make_stepper, render_mode="rgb_array" if render else None),
             slots=slots or config.evaluation.slots,
-            epsilon=config.evaluation.epsilon if epsilon is None else epsilon,
+            epsilon=config.evaluation.epsilon,
             discount=config.agent.discount,
             reward_clip=config.agent.reward_clip,
         )

@@ -4,13 +4,12 @@ Nodes are frozen dataclasses. A `Variant` carries its `kind`; everything else is
 """
 
 import dataclasses
-import difflib
 import re
 import types
 import typing
-from collections.abc import Iterable
 from typing import Any
 
+from chorus.suggest import did_you_mean
 from chorus.variant import Variant
 
 
@@ -99,12 +98,6 @@ def _decode_node(nodes: list[Any], data: Any, path: str, problems: list[str]) ->
             problems.append(f"{path}.{name} is missing")
             values[name] = None
     return cls(**values)
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The end of a sentence about an unknown name."""
-    close = difflib.get_close_matches(name, list(known), n=1)
-    return f"; did you mean '{close[0]}'?" if close else f"; there are {', '.join(sorted(known))}"
 
 
 def merge(base: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:

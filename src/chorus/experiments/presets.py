@@ -6,8 +6,8 @@ from typing import Any
 
 from chorus.ensemble.value_map import Cross, CrossOwn
 from chorus.errors import ChorusError
-from chorus.experiments.codec import did_you_mean
 from chorus.experiments.config import RunConfig
+from chorus.suggest import did_you_mean
 from chorus.training.acting import Tandem
 from chorus.training.policies import Member, Policy, RandomMember, Vote
 

@@ -11,12 +11,13 @@ from typing import Any
 from chorus.envs.registry import describe
 from chorus.envs.spec import EnvSpec
 from chorus.errors import ChorusError
-from chorus.experiments.codec import did_you_mean, flatten, merge
+from chorus.experiments.codec import flatten, merge
 from chorus.experiments.config import Hyperparameters, RunConfig, Scale
 from chorus.experiments.presets import PRESETS, Preset, find_preset
 from chorus.experiments.scales import base_config, row_for
 from chorus.experiments.validation import validate
 from chorus.networks.torsos import CustomTorso
+from chorus.suggest import did_you_mean
 from chorus.training.files import read_json
 from chorus.training.policies import Member
 
@@ -130,15 +131,28 @@ def _preset_layers(
 ) -> tuple[RunConfig, dict[str, str]]:
     row = row_for(spec.family, scale, hyperparameters)
     base = base_config(spec, scale, hyperparameters, seed)
-    sources = dict.fromkeys(flatten(base.to_json()), row.source)
+    sources = {path: _base_source(path, row.source) for path in flatten(base.to_json())}
     for ancestor in _lineage(preset):
         before = flatten(base.to_json())
         base = ancestor.change(base, row.members)
         _note_changes(before, flatten(base.to_json()), sources, f"preset {ancestor.name} ({ancestor.source})")
-    sources["agent.members"] += (
-        f"; ensemble size of the scale: {row.members}" if base.agent.members == row.members else ""
-    )
+    if base.agent.members == row.members:
+        sources["agent.members"] = f"ensemble size of the {row.source}"
     return replace(base, preset=preset.name), sources
+
+
+# What the first of all presets consists of, before any scale has a say.
+_STRUCTURE = ("agent.value_map", "agent.estimate", "agent.error", "agent.discount", "agent.members", "agent.shared")
+_ASKED_FOR = ("preset", "scale", "hyperparameters", "seed", "env.id")
+
+
+def _base_source(path: str, row_source: str) -> str:
+    if path in _ASKED_FOR:
+        return "asked for"
+    if path.startswith((*_STRUCTURE, "acting", "replay.sampler", "replay.n_step")):
+        root = PRESETS["double-dqn"]
+        return f"preset {root.name} ({root.source})"
+    return row_source
 
 
 def _lineage(preset: Preset) -> list[Preset]:

@@ -49,7 +49,7 @@ class Evaluator:
     reward_clip: float | None
     _steppers: dict[Any, Stepper] = field(default_factory=dict)
 
-    def _stepper(self, policy: Policy) -> Stepper:
+    def stepper_for(self, policy: Policy) -> Stepper:
         """Policies that choose in the same way share what was compiled for it."""
         choose = policy.choose
         if choose not in self._steppers:
@@ -68,7 +68,7 @@ class Evaluator:
 
     def play(self, params: Any, policy: Policy, keys: Keys) -> Generator[Steps, None, None]:
         """Steps without end; the caller stops when it has seen enough."""
-        stepper = self._stepper(policy)
+        stepper = self.stepper_for(policy)
         stay = stepper.start(keys)
         epsilon = np.full(stepper.chunk, self.epsilon, np.float32)
         try:

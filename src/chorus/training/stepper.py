@@ -58,6 +58,10 @@ class Stepper(Protocol):
         """T further steps, one for each epsilon."""
         ...
 
+    def pictures(self, stay: Any, steps: Steps) -> list[np.ndarray]:
+        """The first slot after each of these steps, as RGB images."""
+        ...
+
 
 class _JaxCarry(NamedTuple):
     state: Any
@@ -105,6 +109,9 @@ class JaxStepper:
     ) -> tuple[JaxStay, Steps]:
         carry, steps = self._scan(params, np.asarray(shares, np.float32), stay.carry, stay.keys, epsilon)
         return JaxStay(carry, stay.keys), jax.tree.map(np.asarray, steps)
+
+    def pictures(self, stay: JaxStay, steps: Steps) -> list[np.ndarray]:
+        return [self._env.render(observation) for observation in steps.next_observation[:, 0]]
 
     def _advance(self, params: Any, shares: Array, carry: _JaxCarry, keys: Any, epsilon: Array) -> Any:
         return jax.lax.scan(lambda c, e: self._one(params, shares, c, keys, e), carry, epsilon)
@@ -189,6 +196,9 @@ class HostStepper:
     ) -> tuple[HostStay, Steps]:
         rows = [self._one(params, np.asarray(shares, np.float32), stay, value) for value in epsilon]
         return stay, jax.tree.map(lambda *column: np.stack(column), *rows)
+
+    def pictures(self, stay: HostStay, steps: Steps) -> list[np.ndarray]:
+        return [stay.envs[0].render()]
 
     def _one(self, params: Any, shares: np.ndarray, stay: HostStay, epsilon: np.floating) -> Steps:
         keys = (stay.keys.act, stay.keys.member)
