@@ -11,7 +11,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--policy",
         metavar="NAME",
-        help="individual, aggregate, active, passive or member_0, member_1 ... (default: aggregate, or the run's first)",
+        help="individual, aggregate, active, passive or member_0 ... (default: aggregate, or the run's first)",
     )
     parser.add_argument("--episodes", type=whole, default=100, metavar="K", help="episodes to play (default: 100)")
     parser.add_argument("--seed", type=whole, default=0, metavar="S", help="seed of the evaluation (default: 0)")
