@@ -1,5 +1,6 @@
 """Threads and device of this process. They must be chosen before JAX computes anything."""
 
+import ctypes
 import os
 import platform
 import subprocess
@@ -29,6 +30,7 @@ def prepare(runtime: Runtime) -> None:
                 f"start it in a process of its own, or set {_THREADS_VARIABLE}={wanted} before the first use of JAX"
             )
     else:
+        keep_heap()
         os.environ[_THREADS_VARIABLE] = wanted
         os.environ["JAX_PLATFORMS"] = {"cpu": "cpu", "gpu": "cuda,rocm"}[runtime.device]
         jax.config.update("jax_platforms", os.environ["JAX_PLATFORMS"])
@@ -41,6 +43,25 @@ def prepare(runtime: Runtime) -> None:
         ) from problem
     if (found == "cpu") != (runtime.device == "cpu"):
         raise ChorusError(f"this process already computes on {found}, not on {runtime.device}; start another one")
+
+
+# Parameters of glibc's mallopt, from malloc.h.
+_M_TRIM_THRESHOLD, _M_MMAP_MAX, _M_ARENA_MAX = -1, -4, -8
+
+
+def keep_heap() -> None:
+    """Let glibc keep freed memory, in one heap.
+
+    XLA allocates its temporary buffers anew at each call. By default glibc maps and unmaps large ones, and the page
+    faults cost a large network a third of its update (docs/performance.md). Elsewhere than on glibc this does
+    nothing.
+    """
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (OSError, AttributeError):
+        return
+    for parameter, value in ((_M_ARENA_MAX, 1), (_M_MMAP_MAX, 0), (_M_TRIM_THRESHOLD, 2**31 - 1)):
+        mallopt(parameter, value)
 
 
 def _started() -> bool:

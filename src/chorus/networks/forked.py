@@ -20,7 +20,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from chorus.arrays import AnyArray
 from chorus.networks.layers import Heads
-from chorus.networks.lifting import Lift, best_for_backend, run_layer
+from chorus.networks.lifting import Flow, Lift, best_for_backend, run_layer, stack
 
 Params = dict[str, Any]
 
@@ -84,15 +84,11 @@ class Forked:
             x = run_layer(self.torso[index], params["trunk"][f"layer_{index}"], x)
         if self.shared:
             x = fork(x, self.members)
-        forked_input = copies > 1
-        if forked_input:
-            x = jnp.moveaxis(x.reshape(batch, copies, *x.shape[1:]), 1, 0)
+        own_batches = copies > 1
+        flow: Flow = (jnp.moveaxis(x.reshape(batch, copies, *x.shape[1:]), 1, 0) if own_batches else x, own_batches)
         for index in range(self.shared, len(self.torso)):
-            x = self.lift(self.torso[index], params["members"][f"layer_{index}"], x, forked_input)
-            forked_input = True
-        if not forked_input:
-            x = jnp.broadcast_to(x, (self.members, *x.shape))
-        return x.reshape(self.members, batch, -1)
+            flow = self.lift(self.torso[index], params["members"][f"layer_{index}"], flow)
+        return stack(flow, self.members).reshape(self.members, batch, -1)
 
     def apply(
         self, params: Params, observation: AnyArray, heads: Int[np.ndarray, "N K"] | None = None
@@ -105,8 +101,10 @@ class Forked:
             own = {"kernel": jnp.moveaxis(own["kernel"], 2, 1)[rows, heads], "bias": own["bias"][rows, heads]}
             own["kernel"] = jnp.moveaxis(own["kernel"], 1, 2)
         count = own["bias"].shape[1]
-        y = self.lift(Heads(heads=count, outputs=own["kernel"].shape[-1]), own, x, True)
-        y = y.reshape(self.members, -1, count, self.actions, self.estimate_size)
+        layer = Heads(heads=count, outputs=own["kernel"].shape[-1])
+        y = stack(self.lift(layer, own, (x, True)), self.members).reshape(
+            self.members, -1, count, self.actions, self.estimate_size
+        )
         return jnp.moveaxis(y, 0, 1)
 
     def view(self, params: Params, member: Int[Array, ""], head: Int[Array, ""]) -> Params:

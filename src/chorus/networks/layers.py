@@ -12,6 +12,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from chorus.networks.convolution import convolve
+
 Initializer = Callable[..., Array]
 
 
@@ -37,10 +39,7 @@ class Conv(nn.Module):
         init = fan_in_uniform(self.kernel * self.kernel * x.shape[-1])
         weight = self.param("kernel", init, (self.kernel, self.kernel, x.shape[-1], self.features))
         bias = self.param("bias", init, (self.features,))
-        y = jax.lax.conv_general_dilated(
-            x, weight, (self.stride, self.stride), "VALID", dimension_numbers=("NHWC", "HWIO", "NHWC")
-        )
-        return nn.relu(y + bias)
+        return nn.relu(convolve(x, weight, self.stride) + bias)
 
 
 class Dense(nn.Module):

@@ -1,8 +1,8 @@
 """One layer, N copies of its parameters: two forms of the same computation, chosen by what the backend does well.
 
 Batched (`vmap`) is right for dense layers everywhere, for every layer on accelerators, and where all members read
-the same input (it becomes one wide layer). On a CPU a convolution of N inputs with N kernels becomes a grouped
-convolution that is ten times slower than N plain ones, so there members are unrolled.
+the same input (it becomes one wide layer). On a CPU a layer of N inputs and N kernels is unrolled otherwise, and
+stays unrolled from layer to layer: stacking the members in between would copy every activation twice.
 """
 
 from collections.abc import Callable
@@ -15,24 +15,44 @@ from jaxtyping import Array, Float
 
 from chorus.networks.layers import Dense, Heads
 
-Lift = Callable[[nn.Module, Any, Array, bool], Array]
+# What flows between layers: one array all members read, one with a leading member axis, or one a member.
+Shared = Float[Array, "B ..."]
+Stacked = Float[Array, "N B ..."]
+Flow = tuple[Array, bool] | list[Array]
+Lift = Callable[[nn.Module, Any, Flow], Flow]
 
 
-def batched(layer: nn.Module, params: Any, x: Array, forked_input: bool) -> Float[Array, "N B ..."]:
+def batched(layer: nn.Module, params: Any, flow: Flow) -> Flow:
     """All members in one call."""
+    x, forked = (jnp.stack(flow), True) if isinstance(flow, list) else flow
     apply: Any = layer.apply
-    return jax.vmap(apply, in_axes=(0, 0 if forked_input else None))({"params": params}, x)
+    return jax.vmap(apply, in_axes=(0, 0 if forked else None))({"params": params}, x), True
 
 
-def unrolled(layer: nn.Module, params: Any, x: Array, forked_input: bool) -> Float[Array, "N B ..."]:
-    """One call a member. `split` is used because its gradient is one concatenation, not N padded sums."""
-    members = jax.tree.leaves(params)[0].shape[0]
-    pieces = split_members((params, x), members) if forked_input else None
-    outputs = []
-    for i, own in enumerate(split_members(params, members)):
-        own_x = pieces[i][1] if pieces is not None else x
-        outputs.append(run_layer(layer, own, own_x))
-    return jnp.stack(outputs)
+def unrolled(layer: nn.Module, params: Any, flow: Flow) -> Flow:
+    """One call a member."""
+    copies = split_members(params)
+    if isinstance(flow, list):
+        inputs = flow
+    else:
+        x, forked = flow
+        inputs = split_members(x) if forked else [x] * len(copies)
+    return [run_layer(layer, own, x) for own, x in zip(copies, inputs, strict=True)]
+
+
+def best_for_backend(layer: nn.Module, params: Any, flow: Flow) -> Flow:
+    shared_input = isinstance(flow, tuple) and not flow[1]
+    wide = isinstance(layer, Dense | Heads) or shared_input
+    form = batched if wide or jax.default_backend() != "cpu" else unrolled
+    return form(layer, params, flow)
+
+
+def stack(flow: Flow, members: int) -> Stacked:
+    """The flow as one array with a member axis."""
+    if isinstance(flow, list):
+        return jnp.stack(flow)
+    x, forked = flow
+    return x if forked else jnp.broadcast_to(x, (members, *x.shape))
 
 
 def run_layer(layer: nn.Module, params: Any, x: Array) -> Array:
@@ -40,13 +60,9 @@ def run_layer(layer: nn.Module, params: Any, x: Array) -> Array:
     return output
 
 
-def split_members(tree: Any, members: int) -> list[Any]:
+def split_members(tree: Any) -> list[Any]:
+    """A tree a member; `split` is used because its gradient is one concatenation, not N padded sums."""
     leaves, structure = jax.tree.flatten(tree)
+    members = leaves[0].shape[0]
     columns = [jax.lax.split(leaf, (1,) * members, axis=0) for leaf in leaves]
     return [jax.tree.unflatten(structure, [column[i][0] for column in columns]) for i in range(members)]
-
-
-def best_for_backend(layer: nn.Module, params: Any, x: Array, forked_input: bool) -> Float[Array, "N B ..."]:
-    wide = isinstance(layer, Dense | Heads) or not forked_input
-    form = batched if wide or jax.default_backend() != "cpu" else unrolled
-    return form(layer, params, x, forked_input)
