@@ -3,11 +3,12 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 from benchmarks.cost_table import write
 
 BENCHMARKS = ("nature_update", "minatar_loop")
-LATEST = "benchmarks/latest.json"
+LATEST = Path("benchmarks/latest.json")
 
 
 def main() -> int:
@@ -15,8 +16,7 @@ def main() -> int:
         if subprocess.run([sys.executable, "-m", f"benchmarks.{name}"]).returncode:
             print(f"the benchmark {name} failed; run `python -m benchmarks.{name}` to see why", file=sys.stderr)
             return 1
-    with open(LATEST, encoding="utf-8") as file:
-        print("\n" + write(json.load(file)))
+    print("\n" + write(json.loads(LATEST.read_text(encoding="utf-8"))))
     print(f"results: {LATEST}, appended to benchmarks/history.jsonl; cost table: docs/cost.md")
     return 0
 

@@ -1,6 +1,7 @@
 """The training loop on MinAtar at laptop scale: what it adds to its bare parts, and what those parts cost."""
 
 import time
+from collections.abc import Callable
 
 import jax
 import numpy as np
@@ -12,11 +13,12 @@ from chorus.experiments.config import RunConfig
 from chorus.experiments.resolve import Request, resolve
 from chorus.experiments.runtime import prepare
 from chorus.replay.ring import Ring
-from chorus.training.loop import Learned
-from chorus.training.train import stream_key, training_keys
+from chorus.training.loop import Learned, Loop
+from chorus.training.stepper import Stepper
+from chorus.training.train import init_key, training_keys
 
 ENV = "MinAtar/Breakout-v1"
-MEASURED_STEPS = 6_000
+MEASURED_STEPS = 4_000
 VARIANTS = {
     "Double DQN": ("double-dqn", {}),
     "Bootstrapped DQN, L = 0": ("bootstrapped-dqn", {}),
@@ -30,12 +32,11 @@ def configuration(name: str) -> RunConfig:
     return resolve(Request(preset=preset, env=ENV, options=options)).config
 
 
-def loop_seconds(assembly: Assembly, steps: int) -> tuple[float, int]:
+def loop_seconds(assembly: Assembly, loop: Loop, steps: int) -> tuple[float, int]:
     """Seconds of `steps` agent steps once learning has begun, and the gradient steps among them."""
-    loop = assembly.loop()
-    state = assembly.agent.init(stream_key(0, "init"))
+    state = assembly.agent.init(init_key(0))
     began, updates = 0.0, 0
-    first = assembly.config.schedule.learning_starts + 2_000
+    first = assembly.config.schedule.learning_starts + 500
     for event in loop.run(state, Ring(assembly.ring_layout()), 1, training_keys(0, 1), np.random.default_rng(0)):
         if isinstance(event, Learned):
             updates += bool(began)
@@ -49,10 +50,9 @@ def loop_seconds(assembly: Assembly, steps: int) -> tuple[float, int]:
     return time.perf_counter() - began, updates
 
 
-def rollout(assembly: Assembly) -> object:
+def rollout(assembly: Assembly, stepper: Stepper) -> Callable[[], object]:
     """One vector step with acting, as the loop asks for it between updates."""
-    stepper = assembly.loop().stepper
-    params = assembly.agent.init(stream_key(0, "init")).params
+    params = assembly.agent.init(init_key(0)).params
     shares = assembly.config.acting.shares(assembly.config.agent.members)
     held = [stepper.start(training_keys(0, 1))]
     epsilon = np.full(1, 0.1, np.float32)
@@ -72,19 +72,20 @@ def main() -> None:
     assembly = assemblies["Bootstrapped DQN, L = 0"]
     batch = make_batch(assembly.spec.observation_shape, bool, assembly.spec.num_actions)
     updates = {name: Updating(each.agent, batch) for name, each in assemblies.items()}
-    seconds = harness.interleaved({"matmul": harness.matmul(), "rollout": rollout(assembly), **updates}, rounds=101)
+    loops = {name: each.loop() for name, each in assemblies.items()}
+    loop = loops["Bootstrapped DQN, L = 0"]
+    step = rollout(assembly, loop.stepper)
+    seconds = harness.interleaved({"matmul": harness.matmul(), "rollout": step, **updates}, rounds=101)
 
     ours = seconds["Bootstrapped DQN, L = 0"]
     slots = config.env.num_envs
     ratios, iteration = [], {}
     for _ in range(3):
-        taken, made = loop_seconds(assembly, MEASURED_STEPS)
-        alone = harness.interleaved(
-            {"rollout": rollout(assembly), "update": updates["Bootstrapped DQN, L = 0"]}, rounds=101
-        )
+        taken, made = loop_seconds(assembly, loop, MEASURED_STEPS)
+        alone = harness.interleaved({"rollout": step, "update": updates["Bootstrapped DQN, L = 0"]}, rounds=101)
         ratios.append(taken / (made * alone["update"] + MEASURED_STEPS / slots * alone["rollout"]))
     for name, each in assemblies.items():
-        taken, _ = loop_seconds(each, MEASURED_STEPS)
+        taken, _ = loop_seconds(each, loops[name], MEASURED_STEPS)
         iteration[name] = taken * config.schedule.iteration_steps / MEASURED_STEPS
     flop = harness.update_flop(
         config.agent.torso, assembly.spec.observation_shape, assembly.spec.num_actions, config.agent.members, 32

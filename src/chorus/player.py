@@ -11,7 +11,7 @@ from chorus.errors import ChorusError
 from chorus.experiments.assemble import Assembly
 from chorus.training.acting import redraw
 from chorus.training.evaluate import EpisodeResult
-from chorus.training.policies import Member, Policy, RandomMember, Vote
+from chorus.training.policies import Member, Policy, RandomMember, Vote, choose
 from chorus.training.train import evaluation_keys
 
 
@@ -64,7 +64,8 @@ class Player:
         shares = jnp.asarray(self.policy.shares(self.assembly.config.agent.members), jnp.float32)
         member_key, choose_key, explore_key = jax.random.split(key, 3)
         member = redraw(member, first, shares, member_key)
-        choice = self.policy.choose(self.assembly.agent.propose(params, observation), member, choose_key)
+        proposal = self.assembly.agent.propose(params, observation)
+        choice = choose(proposal, member, jnp.asarray(self.policy.voting), choose_key)
         greedy = choice.action
         acted = explore(greedy, self.assembly.spec.num_actions, explore_key, epsilon, len(observation))
         return jnp.where(epsilon > 0, acted, greedy), member

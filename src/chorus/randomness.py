@@ -21,6 +21,6 @@ def generator(seed: int, stream: Stream, iteration: int = 0) -> np.random.Genera
     return np.random.default_rng(entropy(seed, stream, iteration))
 
 
-def key_words(seed: int, stream: Stream, iteration: int = 0, *path: int) -> np.ndarray:
-    """The 64 bits of a JAX key, as `jax.random.wrap_key_data` takes them."""
-    return entropy(seed, stream, iteration, *path).generate_state(2, np.uint32)
+def key_words(seed: int, stream: Stream, iteration: int = 0, *path: int, words: int = 2) -> np.ndarray:
+    """The bits of a JAX key, 32 a word, as `jax.random.wrap_key_data` takes them."""
+    return entropy(seed, stream, iteration, *path).generate_state(words, np.uint32)

@@ -25,15 +25,12 @@ def film(player: Player, path: Path, seed: int) -> int:
 
 def record(player: Player, seed: int) -> list[np.ndarray]:
     evaluator = player.assembly.evaluator(slots=1, render=True)
-    stepper = evaluator.stepper_for(player.policy)
-    stay = stepper.start(evaluation_keys(seed, 0, player.policy_name))
-    epsilon = np.full(stepper.chunk, evaluator.epsilon, np.float32)
-    shares = player.policy.shares(evaluator.members)
+    stay = evaluator.stepper.start(evaluation_keys(seed, 0, player.policy_name))
     pictures: list[np.ndarray] = []
     try:
         while True:
-            stay, steps = stepper.advance(player.params, shares, stay, epsilon)
-            pictures += stepper.pictures(stay, steps)
+            stay, steps = evaluator.advance(player.params, player.policy, stay)
+            pictures += evaluator.stepper.pictures(stay, steps)
             ended = np.flatnonzero((steps.terminated | steps.truncated)[:, 0])
             if len(ended):
                 return pictures[: len(pictures) - len(steps.reward) + int(ended[0]) + 1]

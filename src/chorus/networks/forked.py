@@ -57,17 +57,20 @@ class Forked:
 
     def init(self, key: PRNGKeyArray, observation: AnyArray) -> Params:
         """Independent draws for every member; `observation` is one example without a batch axis."""
-        x = as_float(jnp.zeros((1, *observation.shape), observation.dtype), self.channels_first)
+        return jax.jit(self._init, static_argnums=(1, 2))(key, observation.shape, observation.dtype)
+
+    def _init(self, key: PRNGKeyArray, shape: tuple[int, ...], dtype: np.dtype) -> Params:
+        x = as_float(jnp.zeros((1, *shape), dtype), self.channels_first)
         params: Params = {"trunk": {}, "members": {}, "heads": {}}
         layers = (*self.torso, Heads(heads=self.heads, outputs=self.actions * self.estimate_size))
         for index, (layer, layer_key) in enumerate(zip(layers, jax.random.split(key, len(layers)), strict=True)):
             group = self._group(index)
             keys = jax.random.split(layer_key, self.members)
             if group == "trunk":
-                own = jax.jit(layer.init)(keys[0], x)["params"]
+                own = layer.init(keys[0], x)["params"]
             else:
-                own = jax.jit(jax.vmap(layer.init, in_axes=(0, None)))(keys, x)["params"]
-            x = jnp.zeros(jax.eval_shape(lambda v, layer=layer, k=keys[0]: layer.init_with_output(k, v)[0], x).shape)
+                own = jax.vmap(layer.init, in_axes=(0, None))(keys, x)["params"]
+            x = jnp.zeros(jax.eval_shape(layer.init_with_output, keys[0], x)[0].shape)
             params[group][f"layer_{index}"] = own
         return params
 

@@ -1,7 +1,8 @@
 """One evaluation for every named policy: frozen networks, a fixed number of episodes in every slot."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import jax
@@ -10,7 +11,7 @@ from jaxtyping import Array, PRNGKeyArray
 
 from chorus.agents.q import Agent, explore
 from chorus.ensemble.bias import value_bias
-from chorus.training.policies import Policy, measure
+from chorus.training.policies import Policy, choose, measure
 from chorus.training.stepper import Decide, Keys, Stepper, Steps
 
 MakeStepper = Callable[[Decide, int], Stepper]
@@ -47,51 +48,45 @@ class Evaluator:
     epsilon: float
     discount: float
     reward_clip: float | None
-    _steppers: dict[Any, Stepper] = field(default_factory=dict)
 
-    def stepper_for(self, policy: Policy) -> Stepper:
-        """Policies that choose in the same way share what was compiled for it."""
-        choose = policy.choose
-        if choose not in self._steppers:
+    @cached_property
+    def stepper(self) -> Stepper:
+        """Moves the slots by any policy: what it is travels beside the parameters."""
 
-            def decide(
-                params: Any, observation: Array, member: Array, key: PRNGKeyArray, epsilon: Array
-            ) -> tuple[Array, Any]:
-                choose_key, explore_key = jax.random.split(key)
-                proposal = self.agent.propose(params, observation)
-                choice = choose(proposal, member, choose_key)
-                action = explore(choice.action, self.actions, explore_key, epsilon, observation.shape[0])
-                return action, measure(proposal, choice._replace(action=action))
+        def decide(
+            params_and_voting: Any, observation: Array, member: Array, key: PRNGKeyArray, epsilon: Array
+        ) -> tuple[Array, Any]:
+            params, voting = params_and_voting
+            choose_key, explore_key = jax.random.split(key)
+            proposal = self.agent.propose(params, observation)
+            choice = choose(proposal, member, voting, choose_key)
+            action = explore(choice.action, self.actions, explore_key, epsilon, observation.shape[0])
+            return action, measure(proposal, choice._replace(action=action))
 
-            self._steppers[choose] = self.make_stepper(decide, self.slots)
-        return self._steppers[choose]
+        return self.make_stepper(decide, self.slots)
 
-    def play(self, params: Any, policy: Policy, keys: Keys) -> Generator[Steps, None, None]:
-        """Steps without end; the caller stops when it has seen enough."""
-        stepper = self.stepper_for(policy)
-        stay = stepper.start(keys)
-        epsilon = np.full(stepper.chunk, self.epsilon, np.float32)
-        try:
-            while True:
-                stay, steps = stepper.advance(params, policy.shares(self.members), stay, epsilon)
-                yield steps
-        finally:
-            stay.close()
+    def advance(self, params: Any, policy: Policy, stay: Any) -> tuple[Any, Steps]:
+        """As many steps as are worth asking for at once."""
+        epsilon = np.full(self.stepper.chunk, self.epsilon, np.float32)
+        shares = policy.shares(self.members)
+        return self.stepper.advance((params, np.asarray(policy.voting)), shares, stay, epsilon)
 
     def evaluate(self, params: Any, policy: Policy, keys: Keys, episodes_a_slot: int) -> list[EpisodeResult]:
         """The first `episodes_a_slot` episodes of every slot: taking the first to finish would favour short ones."""
         results: list[list[EpisodeResult]] = [[] for _ in range(self.slots)]
         open_slots = [_Slot() for _ in range(self.slots)]
-        play = self.play(params, policy, keys)
-        while any(len(done) < episodes_a_slot for done in results):
-            steps = next(play)
-            for t, slot in np.ndindex(*steps.reward.shape):
-                if len(results[slot]) < episodes_a_slot:
-                    finished = self._record(open_slots[slot], steps, t, slot)
-                    if finished is not None:
-                        results[slot].append(finished)
-                        open_slots[slot] = _Slot()
-        play.close()
+        stay = self.stepper.start(keys)
+        try:
+            while any(len(done) < episodes_a_slot for done in results):
+                stay, steps = self.advance(params, policy, stay)
+                for t, slot in np.ndindex(*steps.reward.shape):
+                    if len(results[slot]) < episodes_a_slot:
+                        finished = self._record(open_slots[slot], steps, t, slot)
+                        if finished is not None:
+                            results[slot].append(finished)
+                            open_slots[slot] = _Slot()
+        finally:
+            stay.close()
         return [result for slot in results for result in slot]
 
     def _record(self, running: _Slot, steps: Steps, t: int, slot: int) -> EpisodeResult | None:

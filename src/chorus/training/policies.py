@@ -1,16 +1,16 @@
 """How members become one action in evaluation (SPEC 5.1), and what is measured at each decision.
 
-A policy sees only what each member proposes. Following one member, whichever it is, is one computation with
-different chances, so evaluating another member compiles nothing anew.
+A policy is data, the chance of each member to be followed and whether they vote instead, so that one compiled
+computation serves all of them.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from chorus.agents.q import Proposal
 from chorus.ensemble.votes import majority, vote_entropy
@@ -24,24 +24,20 @@ class Choice(NamedTuple):
     weight: Float[Array, "E N"]
 
 
-def follow(proposal: Proposal, member: Int[Array, " E"], key: PRNGKeyArray) -> Choice:
-    """What the acting member proposes."""
-    weight = jax.nn.one_hot(member, proposal.action.shape[1])
-    return Choice(jnp.take_along_axis(proposal.action, member[:, None], axis=1)[:, 0], weight)
-
-
-def vote(proposal: Proposal, member: Int[Array, " E"], key: PRNGKeyArray) -> Choice:
-    """What most members propose; all estimates count alike."""
+def choose(proposal: Proposal, member: Int[Array, " E"], voting: Bool[Array, ""], key: PRNGKeyArray) -> Choice:
+    """What most members propose if `voting`, else what the acting member does."""
     slots, members, actions = proposal.value.shape
-    chosen = jax.vmap(majority, in_axes=(0, None, 0))(proposal.action, actions, jax.random.split(key, slots))
-    return Choice(chosen, jnp.full((slots, members), 1.0 / members))
+    followed = jnp.take_along_axis(proposal.action, member[:, None], axis=1)[:, 0]
+    voted = jax.vmap(majority, in_axes=(0, None, 0))(proposal.action, actions, jax.random.split(key, slots))
+    weight = jnp.where(voting, 1.0 / members, jax.nn.one_hot(member, members))
+    return Choice(jnp.where(voting, voted, followed), weight)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RandomMember(Variant):
     """Individual: a member drawn for each episode decides alone."""
 
-    choose = staticmethod(follow)
+    voting: ClassVar[bool] = False
 
     def shares(self, members: int) -> Float[np.ndarray, " N"]:
         return np.full(members, 1.0 / members)
@@ -52,7 +48,7 @@ class Member(Variant):
     """Always the same member."""
 
     index: int
-    choose = staticmethod(follow)
+    voting: ClassVar[bool] = False
 
     def shares(self, members: int) -> Float[np.ndarray, " N"]:
         return np.eye(members)[self.index]
@@ -62,7 +58,7 @@ class Member(Variant):
 class Vote(Variant):
     """Aggregate: the majority of the members' greedy actions, ties broken at random."""
 
-    choose = staticmethod(vote)
+    voting: ClassVar[bool] = True
 
     def shares(self, members: int) -> Float[np.ndarray, " N"]:
         return np.full(members, 1.0 / members)

@@ -30,6 +30,11 @@ def stream_key(seed: int, stream: Stream, iteration: int = 0, *path: int) -> jax
     return jax.random.wrap_key_data(jax.numpy.asarray(key_words(seed, stream, iteration, *path)))
 
 
+def init_key(seed: int) -> jax.Array:
+    """For the initial parameters: this generator compiles several times faster than the default one."""
+    return jax.random.wrap_key_data(jax.numpy.asarray(key_words(seed, "init", words=4)), impl="rbg")
+
+
 def training_keys(seed: int, iteration: int) -> Keys:
     """One key a stream, for one iteration of training."""
     return Keys(
@@ -149,7 +154,7 @@ class Training:
         return self._end("finished", schedule.iterations, None)
 
     def _restore(self, newest: checkpoint.Checkpoint | None, ring: Ring) -> AgentState:
-        key = stream_key(self.seed, "init")
+        key = init_key(self.seed)
         if newest is None:
             return self.loop.agent.init(key)
         ring.cursor = type(newest.cursor)(*(column.copy() for column in newest.cursor))
