@@ -1,20 +1,26 @@
 """VALID convolutions, channels last, as the backend at hand does them best.
 
-XLA's own convolution is right for accelerators. On a CPU, gathering the kernel's columns, one matrix product
-against all its rows at once, and adding the shifted rows is faster forward and much faster backward
-(docs/performance.md); it needs a stride that divides the kernel, which `space_to_depth` then makes 1.
+XLA's own convolution is right for accelerators. On a CPU a matrix product of gathered pixels is faster forward and
+much faster backward (docs/performance.md). It needs a stride that divides the kernel, which `space_to_depth` then
+makes 1.
 """
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+# Below this many numbers in a kernel's row, a product over single rows is too thin to be fast.
+_THIN_ROW = 64
+
 
 def convolve(x: Float[Array, "B H W C"], kernel: Float[Array, "k k C F"], stride: int) -> Float[Array, "B h w F"]:
     divisible = kernel.shape[0] % stride == 0 and kernel.shape[1] % stride == 0
-    if jax.default_backend() == "cpu" and divisible:
-        return by_columns(x, kernel, stride)
-    return native(x, kernel, stride)
+    if jax.default_backend() != "cpu" or not divisible:
+        return native(x, kernel, stride)
+    if stride > 1:
+        x, kernel = space_to_depth(x, kernel, stride)
+    thin = kernel.shape[1] * kernel.shape[2] < _THIN_ROW
+    return by_patches(x, kernel) if thin else by_rows(x, kernel)
 
 
 def native(x: Float[Array, "B H W C"], kernel: Float[Array, "k k C F"], stride: int) -> Float[Array, "B h w F"]:
@@ -23,16 +29,26 @@ def native(x: Float[Array, "B H W C"], kernel: Float[Array, "k k C F"], stride: 
     )
 
 
-def by_columns(x: Float[Array, "B H W C"], kernel: Float[Array, "k k C F"], stride: int) -> Float[Array, "B h w F"]:
-    if stride > 1:
-        x, kernel = space_to_depth(x, kernel, stride)
+def by_patches(x: Float[Array, "B H W C"], kernel: Float[Array, "k k C F"]) -> Float[Array, "B h w F"]:
+    """Stride 1: every output's whole patch is gathered, then one product."""
     rows, columns, channels, features = kernel.shape
     batch, height, width, _ = x.shape
-    out_height, out_width = height - rows + 1, width - columns + 1
-    gathered = jnp.concatenate([x[:, :, j : j + out_width] for j in range(columns)], axis=-1)
-    wide = jnp.moveaxis(kernel, 0, 2).reshape(columns * channels, rows * features)
-    products = (gathered.reshape(-1, columns * channels) @ wide).reshape(batch, height, out_width, rows, features)
-    shifted = [products[:, i : i + out_height, :, i] for i in range(rows)]
+    high, wide = height - rows + 1, width - columns + 1
+    patches = [x[:, i : i + high, j : j + wide] for i in range(rows) for j in range(columns)]
+    gathered = jnp.concatenate(patches, axis=-1).reshape(-1, rows * columns * channels)
+    return (gathered @ kernel.reshape(-1, features)).reshape(batch, high, wide, features)
+
+
+def by_rows(x: Float[Array, "B H W C"], kernel: Float[Array, "k k C F"]) -> Float[Array, "B h w F"]:
+    """Stride 1: rows of patches are gathered, multiplied with all rows of the kernel at once, and added up shifted."""
+    rows, columns, channels, features = kernel.shape
+    batch, height, width, _ = x.shape
+    high, wide = height - rows + 1, width - columns + 1
+    gathered = jnp.concatenate([x[:, :, j : j + wide] for j in range(columns)], axis=-1)
+    side_by_side = jnp.moveaxis(kernel, 0, 2).reshape(columns * channels, rows * features)
+    products = gathered.reshape(-1, columns * channels) @ side_by_side
+    products = products.reshape(batch, height, wide, rows, features)
+    shifted = [products[:, i : i + high, :, i] for i in range(rows)]
     return sum(shifted[1:], start=shifted[0])
 
 
