@@ -20,7 +20,7 @@ class Adam(Variant):
 
 @dataclass(frozen=True, kw_only=True)
 class CentredRMSProp(Variant):
-    """Centred RMSProp with epsilon inside the root: θ -= lr g / √(v - m² + ε)   (SPEC 2.1)."""
+    """Centred RMSProp with epsilon inside the root: θ -= lr g / √(v - m² + ε)   (equation E8)."""
 
     learning_rate: float = 2.5e-4
     decay: float = 0.95

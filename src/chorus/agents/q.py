@@ -70,7 +70,7 @@ def weighted_mean(errors: Float[Array, "B N H"], weight: Float[AnyArray, "B W"])
 def member_losses(
     rule: QLearning, network: Forked, params: Params, target_params: Params, batch: Batch
 ) -> tuple[Float[Array, " N"], Float[Array, " N"]]:
-    """Mean over the batch, sum over heads (SPEC 1.2); beside it the mean value of the actions taken."""
+    """Mean over the batch, sum over heads (equation E2); beside it the mean value of the actions taken."""
     value_map = rule.value_map
     main, read = value_map.main[:, None], value_map.heads_read()
     frozen = jax.lax.stop_gradient(params)
@@ -152,7 +152,7 @@ def q_agent(rule: QLearning, network: Forked, observation: np.ndarray) -> Agent:
 
 
 def explore(greedy: Int[Array, " E"], actions: int, key: PRNGKeyArray, epsilon: Array, slots: int) -> Int[Array, " E"]:
-    """ε-greedy: a uniform action over all A replaces the greedy one where u ≤ ε (SPEC 1.2)."""
+    """ε-greedy: a uniform action over all A replaces the greedy one where u ≤ ε."""
     coin_key, action_key = jax.random.split(key)
     random = jax.random.randint(action_key, (slots,), 0, actions)
     return jnp.where(jax.random.uniform(coin_key, (slots,)) <= epsilon, random, greedy)

@@ -54,7 +54,7 @@ def report(path: Path) -> int:
 
 
 def final_returns(path: Path) -> tuple[dict[str, float], int]:
-    """Each policy's mean return over the last ten iterations, or over all if there are fewer (SPEC 5.3)."""
+    """Each policy's mean return over the last ten iterations, or over all if there are fewer."""
     returns: dict[str, list[float]] = defaultdict(list)
     try:
         lines = (path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()

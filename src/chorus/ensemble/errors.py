@@ -10,7 +10,7 @@ from chorus.variant import Variant
 
 @dataclass(frozen=True, kw_only=True)
 class Squared(Variant):
-    """x², the critic loss of SAC (SPEC 1.14)."""
+    """x², the critic loss of SAC (Haarnoja et al., 2018)."""
 
     def __call__(self, prediction: Float[Array, " Z"], target: Float[Array, " Z"]) -> Float[Array, ""]:
         return jnp.sum(jnp.square(target - prediction))
@@ -18,7 +18,7 @@ class Squared(Variant):
 
 @dataclass(frozen=True, kw_only=True)
 class Huber(Variant):
-    """x²/2 up to the threshold, linear beyond it (SPEC 1.1)."""
+    """x²/2 up to the threshold, linear beyond it (equation E1)."""
 
     threshold: float = 1.0
 

@@ -14,7 +14,7 @@ from chorus.ensemble.value_map import ValueMap
 
 
 def greedy_actions(values: Float[Array, "N A"]) -> Int[Array, " N"]:
-    """Each member's best action by its main head; the first one where several are best (SPEC 1.2)."""
+    """Each member's best action by its main head; the first one where several are best (E1)."""
     return jnp.argmax(values, axis=-1)
 
 
@@ -42,7 +42,7 @@ def td_targets(
     length: Int[AnyArray, " M"],
     terminated: Bool[AnyArray, " M"],
 ) -> Float[Array, "N H Z"]:
-    """y[i,k] = R + γ^length (1 - terminated) Q̄[source[i,k]](s', a*[policy[i,k]])   (SPEC 1.1 to 1.5, 1.8).
+    """y[i,k] = R + γ^length (1 - terminated) Q̄[source[i,k]](s', a*[policy[i,k]])   (equations E1 to E6).
 
     `heads` names the heads of the target network that `target_values` holds; `next_actions[j]` is a*_j.
     """

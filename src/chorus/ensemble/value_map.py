@@ -15,7 +15,7 @@ from chorus.variant import Variant
 
 @dataclass(frozen=True, eq=False)
 class ValueMap:
-    """The tables of DESIGN 1: policy[i,k] = j, source[i,k] = (m, h), gamma[i,k], main[i] = k."""
+    """Four tables: policy[i,k] = j, source[i,k] = (m, h), gamma[i,k], main[i] = k."""
 
     policy: Int[np.ndarray, "N H"]
     source: Int[np.ndarray, "N H 2"]
@@ -93,7 +93,7 @@ class CrossOwn(Variant):
 
 @dataclass(frozen=True, kw_only=True)
 class Horizons(Variant):
-    """Multi-horizon: a head a horizon, all evaluating the policy of the longest one (SPEC 1.8)."""
+    """Multi-horizon: a head a horizon, all evaluating the policy of the longest one (equation E6)."""
 
     horizons: tuple[int, ...] = (100, 90, 80, 70, 60, 50, 40, 30, 20, 10)
 

@@ -1,4 +1,4 @@
-"""How the members' actions become one, and how far they agree (SPEC 5.1, 5.2); for one state."""
+"""How the members' actions become one, and how far they agree (equation E10); for one state."""
 
 import jax
 import jax.numpy as jnp

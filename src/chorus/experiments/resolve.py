@@ -192,13 +192,13 @@ def _option_tree(options: dict[str, Any], preset: Preset, config: RunConfig) -> 
             node = node.setdefault(part, {})
         node[leaf] = value
     if "learning_starts" in options:
-        # The schedule of SPEC 2.1: epsilon starts to fall when learning starts.
+        # As in the authors' schedule, epsilon starts to fall when learning starts.
         tree.setdefault("exploration", {})["warmup_steps"] = options["learning_starts"]
     return tree
 
 
 def _single_member(config: RunConfig) -> RunConfig:
-    """An ensemble of one has nothing to vote about: it reports `individual` (DESIGN 6)."""
+    """An ensemble of one has nothing to vote about: it reports `individual`."""
     evaluation = config.evaluation
     if config.agent.members != 1 or "aggregate" not in evaluation.policies:
         return config

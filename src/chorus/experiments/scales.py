@@ -1,4 +1,4 @@
-"""One table: network and budget together, for each family of environments and each scale (DESIGN 9).
+"""One table: network and budget together, for each family of environments and each scale (docs/scales.md).
 
 `paper` is what the paper used, or for environments it does not have, what it would cost there; `laptop` is a CPU
 and minutes; `smoke` shows in about 20 seconds that everything works and learns nothing worth reporting.
@@ -100,7 +100,7 @@ _FLAT_LAPTOP = Row(
 )
 
 _IMAGE_PAPER = Row(
-    source="the authors' code (SPEC 2.1)",
+    source="the authors' code (docs/deviations.md)",
     torso=nature(),
     optimizer=CentredRMSProp(),
     buffer=1_000_000,

@@ -51,7 +51,7 @@ def _sizes(config: RunConfig) -> list[str]:
 
 
 def _composition(config: RunConfig) -> list[str]:
-    """Combinations that DESIGN 1 refuses."""
+    """Combinations that make no sense (docs/algorithms.md)."""
     agent, problems = config.agent, []
     torso_layers = len(agent.torso.layers())
     if not 0 <= agent.shared_layers <= torso_layers:

@@ -27,7 +27,7 @@ Params = dict[str, Any]
 
 @partial(jax.custom_vjp, nondiff_argnums=(1,))
 def fork(x: Array, branches: int) -> Array:
-    """The identity forward; backward the sum over the branches becomes their mean (SPEC 1.2, 1.3)."""
+    """The identity forward; backward the sum over the branches becomes their mean (equation E2)."""
     return x
 
 

@@ -18,7 +18,7 @@ Initializer = Callable[..., Array]
 
 
 def fan_in_uniform(fan_in: int) -> Initializer:
-    """U(-c, c) with c = 1/√fan_in, for weights and biases alike (SPEC 3.2)."""
+    """U(-c, c) with c = 1/√fan_in, for weights and biases alike (equation E9)."""
     bound = 1.0 / math.sqrt(fan_in)
 
     def init(key: Array, shape: Sequence[int], dtype: jnp.dtype = jnp.float32) -> Array:
@@ -57,7 +57,7 @@ class Dense(nn.Module):
 
 
 class Heads(nn.Module):
-    """The last linear layer, H heads beside each other; each adds one scalar bias to all of its outputs (SPEC 3.2)."""
+    """The last linear layer, H heads beside each other; each adds one scalar bias to all of its outputs (E9)."""
 
     heads: int
     outputs: int

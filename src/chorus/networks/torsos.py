@@ -68,7 +68,7 @@ def custom(torso: nn.Module | tuple[nn.Module, ...]) -> CustomTorso:
 
 
 def nature() -> ConvTorso:
-    """The network of Mnih et al. (2015), SPEC 3.1."""
+    """The network of Mnih et al. (2015) (equation E9)."""
     return ConvTorso(
         convolutions=(
             ConvLayer(features=32, kernel=8, stride=4),

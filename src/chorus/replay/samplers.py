@@ -15,7 +15,7 @@ _MOST_ROUNDS = 1_000
 
 @dataclass(frozen=True, kw_only=True)
 class Shared(Variant):
-    """One batch for all members, uniform over every transition in the window (SPEC 1.0)."""
+    """One batch for all members, uniform over every transition in the window."""
 
     def sample(self, ring: Ring, rng: np.random.Generator, batch_size: int, steps: int) -> Batch:
         lane, position, length = draw_uniform(ring, rng, batch_size, steps)

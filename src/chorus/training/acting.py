@@ -12,7 +12,7 @@ from chorus.variant import Variant
 
 @dataclass(frozen=True, kw_only=True)
 class Uniform(Variant):
-    """Every member is as likely as another (SPEC 1.0)."""
+    """Every member is as likely as another."""
 
     def shares(self, members: int) -> Float[np.ndarray, " N"]:
         return np.full(members, 1.0 / members)
@@ -20,7 +20,7 @@ class Uniform(Variant):
 
 @dataclass(frozen=True, kw_only=True)
 class Tandem(Variant):
-    """Member 0 is active, member 1 passive and acts in this share of the episodes (SPEC 1.6)."""
+    """Member 0 is active, member 1 passive and acts in this share of the episodes (equation E5)."""
 
     passive_share: float = 0.1
 
@@ -47,7 +47,7 @@ def redraw(
 
 @dataclass(frozen=True, kw_only=True)
 class LinearEpsilon:
-    """ε = 1 for `warmup_steps`, then linear to `final` over `decay_steps`, in agent steps (SPEC 2.1)."""
+    """ε = 1 for `warmup_steps`, then linear to `final` over `decay_steps`, in agent steps (equation E7)."""
 
     final: float = 0.01
     decay_steps: int = 1_000_000

@@ -1,4 +1,4 @@
-"""How members become one action in evaluation (SPEC 5.1), and what is measured at each decision.
+"""How members become one action in evaluation (equation E10), and what is measured at each decision.
 
 A policy is data, the chance of each member to be followed and whether they vote instead, so that one compiled
 computation serves all of them.

@@ -1,4 +1,4 @@
-"""The directory of one run (DESIGN 6): readable by people, owned by one process at a time."""
+"""The directory of one run (docs/run-directory.md): readable by people, owned by one process at a time."""
 
 import fcntl
 import os
