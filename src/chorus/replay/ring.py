@@ -8,6 +8,7 @@ saw stays untouched on disk.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,11 +54,11 @@ class RingLayout:
         share = 1 if row_bytes(self.types()) <= _SMALL_ROW_BYTES else _FINAL_ROWS_SHARE_OF_LARGE
         return transitions + -(-transitions // share) + 1
 
-    @property
+    @cached_property
     def window_rows(self) -> int:
         return self._with_final_rows(self.lane_capacity)
 
-    @property
+    @cached_property
     def rows(self) -> int:
         """Rows a lane: the window, and two iterations for the two checkpoints that are kept."""
         return self.window_rows + 2 * self._with_final_rows(-(-self.iteration_steps // self.lanes))
