@@ -106,7 +106,7 @@ class Ring:
         """Rows from this cursor's window on must not be overwritten: a kept checkpoint needs them."""
         self._protected = cursor.oldest.copy()
 
-    def physical(self, lane: Int[np.ndarray, "*b"], position: Int[np.ndarray, "*b"]) -> Int[np.ndarray, "*b"]:
+    def physical(self, lane: Int[np.ndarray, "*#b"], position: Int[np.ndarray, "*#b"]) -> Int[np.ndarray, "..."]:
         return self._lane_start[lane] + position % self.layout.rows
 
     def begin(self, observation: Shaped[np.ndarray, "E ..."], lanes: Int[np.ndarray, " S"]) -> None:
