@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, Shaped
+from jaxtyping import Bool, Float, Int, Integer, Shaped
 
 from chorus.errors import ChorusError
 from chorus.replay.columns import Columns, ColumnTypes, row_bytes
@@ -205,6 +205,6 @@ class Ring:
             next_observation=self._flat["observation"][self.physical(lane, position + length)],
         )
 
-    def owners(self, lane: Int[np.ndarray, " B"], position: Int[np.ndarray, " B"]) -> Int[np.ndarray, " B"]:
+    def owners(self, lane: Int[np.ndarray, " B"], position: Int[np.ndarray, " B"]) -> Integer[np.ndarray, " B"]:
         """The member that generated each of the given transitions."""
         return self._flat["owner"][self.physical(lane, position)]
