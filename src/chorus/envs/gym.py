@@ -43,10 +43,12 @@ class GymEnv:
 
 
 def make(env_id: str, max_episode_steps: int | None, render_mode: str | None) -> gymnasium.Env:
-    limit: dict[str, Any] = {} if max_episode_steps is None else {"max_episode_steps": max_episode_steps}
+    # What is not asked for is not passed: many environments know nothing of `render_mode`.
+    wishes = {"max_episode_steps": max_episode_steps, "render_mode": render_mode}
+    given: dict[str, Any] = {name: value for name, value in wishes.items() if value is not None}
     try:
-        return gymnasium.make(env_id, render_mode=render_mode, **limit)
-    except (gymnasium.error.Error, ImportError) as problem:
+        return gymnasium.make(env_id, **given)
+    except (gymnasium.error.Error, ImportError, TypeError) as problem:
         raise ChorusError(
             f"the environment '{env_id}' cannot be made ({problem}); `chorus list envs` shows what is known here, "
             "and my_package:MyEnv-v0 imports my_package first"

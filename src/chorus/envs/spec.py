@@ -1,7 +1,7 @@
 """What the rest of Chorus knows of an environment, and the two shapes an environment can have."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Array, PRNGKeyArray
@@ -28,6 +28,7 @@ class EnvSpec:
         return np.zeros(self.observation_shape, self.observation_dtype)
 
 
+@runtime_checkable
 class JaxEnv(Protocol):
     """An environment of pure functions, for one slot; acting and stepping become one jitted call."""
 
@@ -46,6 +47,7 @@ class JaxEnv(Protocol):
         ...
 
 
+@runtime_checkable
 class HostEnv(Protocol):
     """One slot of an environment that lives in Python; constructed anew each iteration."""
 

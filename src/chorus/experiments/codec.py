@@ -77,17 +77,17 @@ def _decode_node(nodes: list[Any], data: Any, path: str, problems: list[str]) ->
     if not isinstance(data, dict):
         problems.append(f"{path} is {data!r}; it must be an object")
         return None
-    cls = nodes[0]
+    cls, known_problems = nodes[0], len(problems)
     given = dict(data)
     if issubclass(cls, Variant):
         by_kind = {kind_of(node): node for node in nodes}
         kind = given.pop("kind", None)
-        if kind not in by_kind:
+        if not isinstance(kind, str) or kind not in by_kind:
             problems.append(f"{path}.kind is {kind!r}; it must be one of {', '.join(sorted(by_kind))}")
             return None
         cls = by_kind[kind]
     fields = {field.name: field for field in stored_fields(cls)}
-    for name in given.keys() - fields.keys():
+    for name in sorted(given.keys() - fields.keys()):
         problems.append(f"{path}.{name} is not known{did_you_mean(name, fields)}")
     hints = typing.get_type_hints(cls)
     values = {}
@@ -96,8 +96,8 @@ def _decode_node(nodes: list[Any], data: Any, path: str, problems: list[str]) ->
             values[name] = decode(hints[name], given[name], f"{path}.{name}", problems)
         elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
             problems.append(f"{path}.{name} is missing")
-            values[name] = None
-    return cls(**values)
+    # Nothing is built from values that do not fit; whoever asked reports the problems.
+    return cls(**values) if len(problems) == known_problems else None
 
 
 def merge(base: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:

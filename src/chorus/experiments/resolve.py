@@ -11,7 +11,7 @@ from typing import Any
 from chorus.envs.registry import describe
 from chorus.envs.spec import EnvSpec
 from chorus.errors import ChorusError
-from chorus.experiments.codec import flatten, merge
+from chorus.experiments.codec import decode, flatten, merge
 from chorus.experiments.config import Hyperparameters, RunConfig, Scale
 from chorus.experiments.presets import PRESETS, Preset, find_preset
 from chorus.experiments.scales import base_config, row_for
@@ -46,6 +46,7 @@ OPTIONS: dict[str, str] = {
     "threads": "runtime.threads",
     "device": "runtime.device",
 }
+_HEAD: dict[str, Any] = {"preset": str, "scale": Scale, "hyperparameters": Hyperparameters, "seed": int}
 _OF_THE_ALGORITHM = frozenset({"members", "shared_layers", "passive_share"})
 
 
@@ -87,6 +88,7 @@ def resolve(request: Request) -> Resolved:
     scale: Scale = request.scale or stored.get("scale") or "laptop"
     hyperparameters: Hyperparameters = request.hyperparameters or stored.get("hyperparameters") or "code"
     seed = request.seed if request.seed is not None else stored.get("seed", 0)
+    _check_head({"scale": scale, "hyperparameters": hyperparameters}, "what was asked for")
 
     own_limit = describe(env_id)
     default, sources = _preset_layers(own_limit, preset, scale, hyperparameters, seed)
@@ -99,7 +101,9 @@ def resolve(request: Request) -> Resolved:
     config = _single_member(config)
     if request.eval_members:
         config = _with_each_member(config)
-    spec = describe(env_id, config.env.max_episode_steps)
+    limit = config.env.max_episode_steps
+    # A limit below 1 is validation's to refuse, not the environment's.
+    spec = describe(env_id, limit if limit is None else max(limit, 1))
     validate(config, spec)
     return Resolved(config, spec, config == replace(default, scale="laptop", hyperparameters="code"), sources)
 
@@ -123,7 +127,23 @@ def _read_file(path: Path | None) -> dict[str, Any]:
         raise ChorusError(
             f"the configuration file {path} holds no JSON object; give a run's config.json or a part of it"
         )
+    _check_head(stored, str(path))
     return stored
+
+
+def _check_head(given: dict[str, Any], origin: str) -> None:
+    """What decides on which defaults the rest is laid must be right before anything else can be checked."""
+    problems: list[str] = []
+    for name, annotation in _HEAD.items():
+        if name in given:
+            decode(annotation, given[name], f"config.{name}", problems)
+    env = given.get("env", {})
+    if not isinstance(env, dict):
+        problems.append(f"config.env is {env!r}; it must be an object")
+    elif "id" in env:
+        decode(str, env["id"], "config.env.id", problems)
+    if problems:
+        raise ChorusError(f"{origin} cannot be used: " + "; ".join(problems))
 
 
 def _preset_layers(

@@ -8,11 +8,12 @@ saw stays untouched on disk.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, Shaped
+from jaxtyping import Bool, Float, Int, Integer, Shaped
 
 from chorus.errors import ChorusError
 from chorus.replay.columns import Columns, ColumnTypes, row_bytes
@@ -53,11 +54,11 @@ class RingLayout:
         share = 1 if row_bytes(self.types()) <= _SMALL_ROW_BYTES else _FINAL_ROWS_SHARE_OF_LARGE
         return transitions + -(-transitions // share) + 1
 
-    @property
+    @cached_property
     def window_rows(self) -> int:
         return self._with_final_rows(self.lane_capacity)
 
-    @property
+    @cached_property
     def rows(self) -> int:
         """Rows a lane: the window, and two iterations for the two checkpoints that are kept."""
         return self.window_rows + 2 * self._with_final_rows(-(-self.iteration_steps // self.lanes))
@@ -105,7 +106,7 @@ class Ring:
         """Rows from this cursor's window on must not be overwritten: a kept checkpoint needs them."""
         self._protected = cursor.oldest.copy()
 
-    def physical(self, lane: Int[np.ndarray, "*b"], position: Int[np.ndarray, "*b"]) -> Int[np.ndarray, "*b"]:
+    def physical(self, lane: Int[np.ndarray, "*#b"], position: Int[np.ndarray, "*#b"]) -> Int[np.ndarray, "..."]:
         return self._lane_start[lane] + position % self.layout.rows
 
     def begin(self, observation: Shaped[np.ndarray, "E ..."], lanes: Int[np.ndarray, " S"]) -> None:
@@ -204,6 +205,6 @@ class Ring:
             next_observation=self._flat["observation"][self.physical(lane, position + length)],
         )
 
-    def owners(self, lane: Int[np.ndarray, " B"], position: Int[np.ndarray, " B"]) -> Int[np.ndarray, " B"]:
+    def owners(self, lane: Int[np.ndarray, " B"], position: Int[np.ndarray, " B"]) -> Integer[np.ndarray, " B"]:
         """The member that generated each of the given transitions."""
         return self._flat["owner"][self.physical(lane, position)]

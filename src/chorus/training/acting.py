@@ -55,4 +55,4 @@ class LinearEpsilon:
 
     def __call__(self, step: int | np.ndarray) -> np.ndarray:
         left = (1.0 - self.final) * (self.warmup_steps + self.decay_steps - np.asarray(step)) / self.decay_steps
-        return (self.final + np.clip(left, 0.0, 1.0 - self.final)).astype(np.float32)
+        return np.asarray(self.final + np.clip(left, 0.0, 1.0 - self.final), np.float32)

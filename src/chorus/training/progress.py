@@ -2,7 +2,7 @@
 
 import sys
 import time
-from typing import Protocol, TextIO
+from typing import Protocol, TextIO, runtime_checkable
 
 from rich.console import Console
 from rich.progress import (
@@ -17,6 +17,7 @@ from rich.progress import (
 _SECONDS_BETWEEN_LINES = 10.0
 
 
+@runtime_checkable
 class ProgressView(Protocol):
     """Steps are agent steps of the whole run."""
 

@@ -6,7 +6,7 @@ in Python advance one step a call. Training and evaluation use the same ones and
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
@@ -42,6 +42,7 @@ class Steps(NamedTuple):
     measured: Any
 
 
+@runtime_checkable
 class Stepper(Protocol):
     """`chunk` is the most steps worth asking for at once."""
 

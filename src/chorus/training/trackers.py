@@ -3,9 +3,10 @@
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 
+@runtime_checkable
 class Tracker(Protocol):
     """Gets every metric of an iteration at its agent step."""
 
