@@ -81,7 +81,7 @@ def start(
         raise ChorusError(f"{path} is another run's directory: its config.json differs; choose another --out")
     wishes = {"tensorboard": tensorboard, "track": track, "keep_replay": keep_replay}
     directory.create(resolved.config.to_json(), {**provenance(), **wishes})
-    _go(assembly, path, progress)
+    run_in(assembly, path, progress)
     return path
 
 
@@ -95,17 +95,21 @@ def go_on(path: Path, progress: ProgressView, torso: Torso | None = None) -> dic
     """The status after resuming; runs that have ended are not touched."""
     directory = RunDirectory(path)
     config = stored_config(directory, torso)
-    status = directory.read_status()
-    if status["state"] in ("finished", "diverged"):
-        return status
+    if directory.has_ended():
+        return directory.read_status()
     prepare(config.runtime)
-    return _go(Assembly.of(config), path, progress)
+    return run_in(Assembly.of(config), path, progress)
 
 
-def _go(assembly: Assembly, path: Path, progress: ProgressView) -> dict[str, Any]:
+def run_in(assembly: Assembly, path: Path, progress: ProgressView) -> dict[str, Any]:
+    """Train in an existing directory, from its newest checkpoint if it has one, until the run ends."""
     directory = RunDirectory(path)
     meta = directory.read_meta()
     directory.lock()
+    if directory.has_ended():
+        # Another process had the lock until now; its replay is gone, and starting again would destroy its logs.
+        directory.close()
+        return directory.read_status()
     trackers = _trackers(path, assembly.config, meta)
     training = assembly.training(directory, progress, trackers, bool(meta.get("keep_replay")))
     return training.run()

@@ -67,6 +67,10 @@ class RunDirectory:
         path = self.path / "status.json"
         return read_json(path) if path.is_file() else {"state": "running", "reason": None}
 
+    def has_ended(self) -> bool:
+        """Nothing is left to do; a failed or interrupted run can go on."""
+        return self.read_status()["state"] in ("finished", "diverged")
+
     def write_status(self, state: str, reason: str | None = None, **more: Any) -> None:
         write_json(self.path / "status.json", {"state": state, "reason": reason, **more})
 
