@@ -1,11 +1,13 @@
 """Real kills of real runs, at instants that can be named."""
 
+import contextlib
 import json
 import signal
 import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,6 +45,17 @@ def late_in_the_run(run: Path) -> bool:
 
 def while_a_checkpoint_is_written(run: Path) -> bool:
     return newest_checkpoint(run) >= 2 and (run / "checkpoints" / ".writing").exists()
+
+
+def wait_for(condition: Callable[[], Any], seconds: float) -> Any:
+    """The condition's first true value; files may come and go while it looks."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        with contextlib.suppress(FileNotFoundError):
+            if found := condition():
+                return found
+        time.sleep(0.01)
+    return pytest.fail(f"waited {seconds} seconds in vain")
 
 
 def kill_at(process: subprocess.Popen, run: Path, instant: Instant) -> None:

@@ -53,36 +53,25 @@ def train(
         options=options,
         torso=custom(torso) if torso is not None else None,
     )
-    return start(
-        resolve(request),
-        Path(out),
-        for_terminal(quiet),
-        tensorboard=tensorboard,
-        track=track,
-        keep_replay=keep_replay,
-    )
+    assembly, path = create(resolve(request), Path(out), tensorboard=tensorboard, track=track, keep_replay=keep_replay)
+    run_in(assembly, path, for_terminal(quiet))
+    return path
 
 
-def start(
-    resolved: Resolved,
-    out: Path,
-    progress: ProgressView,
-    *,
-    tensorboard: bool = False,
-    track: bool = False,
-    keep_replay: bool = False,
-) -> Path:
-    """Create the directory of a resolved run and train it."""
+def create(
+    resolved: Resolved, out: Path, *, tensorboard: bool = False, track: bool = False, keep_replay: bool = False
+) -> tuple[Assembly, Path]:
+    """The directory of a resolved run, once everything that can be wrong with it has been ruled out."""
     path = out / run_name(resolved)
     prepare(resolved.config.runtime)
     assembly = Assembly.of(resolved.config)
+    assembly.check_network()
     directory = RunDirectory(path)
     if directory.exists() and directory.read_config() != resolved.config.to_json():
         raise ChorusError(f"{path} is another run's directory: its config.json differs; choose another --out")
     wishes = {"tensorboard": tensorboard, "track": track, "keep_replay": keep_replay}
     directory.create(resolved.config.to_json(), {**provenance(), **wishes})
-    run_in(assembly, path, progress)
-    return path
+    return assembly, path
 
 
 def resume(run: str | Path, *, torso: Torso | None = None, quiet: bool = False) -> Path:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from chorus.cli.main import main
 from killing import (
     PATIENCE_SECONDS,
     before_the_first_checkpoint,
@@ -34,14 +35,12 @@ def finish(run: Path) -> None:
     assert status(run)["state"] == "finished"
 
 
-def test_a_run_killed_in_the_middle_of_an_iteration_resumes_to_the_same_bytes(undisturbed, tmp_path):
-    expected = undisturbed["probe"]
-    run = tmp_path / expected.name
-    kill_at(background("train", *RUNS["probe"], "--seed", "3", "--out", tmp_path), run, in_the_middle_of_an_iteration)
+def test_a_run_killed_in_the_middle_of_an_iteration_resumes_to_the_same_bytes(undisturbed, killed, tmp_path):
+    run = Path(shutil.copytree(killed, tmp_path / killed.name))
     assert status(run)["state"] == "running"
-    assert logs(run) != logs(expected)
-    finish(run)
-    assert logs(run) == logs(expected)
+    assert logs(run) != logs(undisturbed["probe"])
+    assert main(["resume", str(run), "--quiet"]) == 0
+    assert logs(run) == logs(undisturbed["probe"])
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ import jax
 import numpy as np
 import pytest
 
+from chorus.cli.main import main
 from chorus.randomness import Stream, entropy, generator, key_words
 from chorus.training.train import evaluation_keys, stream_key, training_keys
 from running import LOGS, RUNS, TINY, logs, records, train
@@ -29,7 +30,8 @@ def test_a_process_that_compiles_everything_itself_writes_the_same_bytes(undistu
 
 
 def test_another_seed_writes_other_losses_episodes_and_evaluations(undisturbed, tmp_path):
-    first, other = undisturbed["probe"], train(tmp_path, *RUNS["probe"], "--seed", "4")
+    assert main(["train", *RUNS["probe"], "--seed", "4", "--out", str(tmp_path), "--quiet"]) == 0
+    first, (other,) = undisturbed["probe"], tmp_path.iterdir()
     for name in LOGS:
         assert (first / name).read_bytes() != (other / name).read_bytes()
     for metric in ("losses/td_loss", "losses/q_values", "eval/individual/value_bias"):

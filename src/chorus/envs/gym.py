@@ -43,9 +43,17 @@ class GymEnv:
 
 
 def make(env_id: str, max_episode_steps: int | None, render_mode: str | None) -> gymnasium.Env:
-    limit: dict[str, Any] = {} if max_episode_steps is None else {"max_episode_steps": max_episode_steps}
+    # Only what is asked for: the constructor of a user's environment need not take a render mode.
+    wishes = {"max_episode_steps": max_episode_steps, "render_mode": render_mode}
+    given: dict[str, Any] = {name: value for name, value in wishes.items() if value is not None}
     try:
-        return gymnasium.make(env_id, render_mode=render_mode, **limit)
+        return gymnasium.make(env_id, **given)
+    except TypeError as problem:
+        if render_mode is None:
+            raise
+        raise ChorusError(
+            f"'{env_id}' cannot be filmed ({problem}); its constructor must take render_mode='{render_mode}'"
+        ) from problem
     except (gymnasium.error.Error, ImportError) as problem:
         raise ChorusError(
             f"the environment '{env_id}' cannot be made ({problem}); `chorus list envs` shows what is known here, "

@@ -6,12 +6,12 @@ single options.
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from chorus.envs.registry import describe
 from chorus.envs.spec import EnvSpec
 from chorus.errors import ChorusError
-from chorus.experiments.codec import flatten, merge
+from chorus.experiments.codec import decode, flatten, merge
 from chorus.experiments.config import Hyperparameters, RunConfig, Scale
 from chorus.experiments.presets import PRESETS, Preset, find_preset
 from chorus.experiments.scales import base_config, row_for
@@ -99,7 +99,9 @@ def resolve(request: Request) -> Resolved:
     config = _single_member(config)
     if request.eval_members:
         config = _with_each_member(config)
-    spec = describe(env_id, config.env.max_episode_steps)
+    limit = config.env.max_episode_steps
+    # Gymnasium refuses a limit below 1 in its own words; `validate` says it in ours, with all the other problems.
+    spec = describe(env_id, None if limit is None else max(limit, 1))
     validate(config, spec)
     return Resolved(config, spec, config == replace(default, scale="laptop", hyperparameters="code"), sources)
 
@@ -123,7 +125,24 @@ def _read_file(path: Path | None) -> dict[str, Any]:
         raise ChorusError(
             f"the configuration file {path} holds no JSON object; give a run's config.json or a part of it"
         )
+    _check_choices(stored, path)
     return stored
+
+
+def _check_choices(stored: dict[str, Any], path: Path) -> None:
+    """What decides which defaults the file is laid over must be right before it can be."""
+    problems: list[str] = []
+    hints = get_type_hints(RunConfig)
+    for name in ("preset", "scale", "hyperparameters", "seed"):
+        if name in stored:
+            decode(hints[name], stored[name], f"config.{name}", problems)
+    env = stored.get("env", {})
+    if not isinstance(env, dict):
+        problems.append(f"config.env is {env!r}; it must be an object")
+    elif "id" in env:
+        decode(str, env["id"], "config.env.id", problems)
+    if problems:
+        raise ChorusError(f"file {path} cannot be used: " + "; ".join(problems))
 
 
 def _preset_layers(

@@ -38,6 +38,10 @@ class RunDirectory:
         try:
             self.path.mkdir(parents=True)
         except FileExistsError as problem:
+            if not self.exists():
+                raise ChorusError(
+                    f"{self.path} exists already and is no run (no config.json); remove it, or choose another --out"
+                ) from problem
             raise ChorusError(
                 f"{self.path} exists already; go on with `chorus resume {self.path}`, or choose another --out"
             ) from problem
