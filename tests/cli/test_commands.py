@@ -63,6 +63,7 @@ def test_evaluate_prints_returns_with_an_interval(finished, capsys, policy):
     assert listing(finished) == before
 
 
+@pytest.mark.slow
 def test_evaluate_films_an_episode(finished, tmp_path, capsys):
     film = tmp_path / "film.mp4"
     assert main(["evaluate", str(finished), "--episodes", "2", "--video", str(film)]) == 0
