@@ -53,36 +53,25 @@ def train(
         options=options,
         torso=custom(torso) if torso is not None else None,
     )
-    return start(
-        resolve(request),
-        Path(out),
-        for_terminal(quiet),
-        tensorboard=tensorboard,
-        track=track,
-        keep_replay=keep_replay,
-    )
+    assembly, path = create(resolve(request), Path(out), tensorboard=tensorboard, track=track, keep_replay=keep_replay)
+    run_in(assembly, path, for_terminal(quiet))
+    return path
 
 
-def start(
-    resolved: Resolved,
-    out: Path,
-    progress: ProgressView,
-    *,
-    tensorboard: bool = False,
-    track: bool = False,
-    keep_replay: bool = False,
-) -> Path:
-    """Create the directory of a resolved run and train it."""
+def create(
+    resolved: Resolved, out: Path, *, tensorboard: bool = False, track: bool = False, keep_replay: bool = False
+) -> tuple[Assembly, Path]:
+    """The directory of a resolved run, once everything that can be wrong with it has been ruled out."""
     path = out / run_name(resolved)
     prepare(resolved.config.runtime)
     assembly = Assembly.of(resolved.config)
+    assembly.check_network()
     directory = RunDirectory(path)
     if directory.exists() and directory.read_config() != resolved.config.to_json():
         raise ChorusError(f"{path} is another run's directory: its config.json differs; choose another --out")
     wishes = {"tensorboard": tensorboard, "track": track, "keep_replay": keep_replay}
     directory.create(resolved.config.to_json(), {**provenance(), **wishes})
-    _go(assembly, path, progress)
-    return path
+    return assembly, path
 
 
 def resume(run: str | Path, *, torso: Torso | None = None, quiet: bool = False) -> Path:
@@ -95,17 +84,21 @@ def go_on(path: Path, progress: ProgressView, torso: Torso | None = None) -> dic
     """The status after resuming; runs that have ended are not touched."""
     directory = RunDirectory(path)
     config = stored_config(directory, torso)
-    status = directory.read_status()
-    if status["state"] in ("finished", "diverged"):
-        return status
+    if directory.has_ended():
+        return directory.read_status()
     prepare(config.runtime)
-    return _go(Assembly.of(config), path, progress)
+    return run_in(Assembly.of(config), path, progress)
 
 
-def _go(assembly: Assembly, path: Path, progress: ProgressView) -> dict[str, Any]:
+def run_in(assembly: Assembly, path: Path, progress: ProgressView) -> dict[str, Any]:
+    """Train in an existing directory, from its newest checkpoint if it has one, until the run ends."""
     directory = RunDirectory(path)
     meta = directory.read_meta()
     directory.lock()
+    if directory.has_ended():
+        # Another process had the lock until now; its replay is gone, and starting again would destroy its logs.
+        directory.close()
+        return directory.read_status()
     trackers = _trackers(path, assembly.config, meta)
     training = assembly.training(directory, progress, trackers, bool(meta.get("keep_replay")))
     return training.run()

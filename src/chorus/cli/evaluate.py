@@ -15,7 +15,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--episodes", type=whole, default=100, metavar="K", help="episodes to play (default: 100)")
     parser.add_argument("--seed", type=whole, default=0, metavar="S", help="seed of the evaluation (default: 0)")
-    parser.add_argument("--video", type=Path, metavar="FILE", help="film one episode into an .mp4 file")
+    parser.add_argument(
+        "--video", type=Path, metavar="FILE", help="film one episode into an .mp4 file (default: no film)"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

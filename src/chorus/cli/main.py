@@ -80,18 +80,20 @@ def _run(given: list[str]) -> int:
 
         print(f"chorus {version('chorus-rl')}")
         return 0
+    if unknown:
+        raise ChorusError(_about_unknown(unknown[0], command))
     if command is None:
         parser.print_help()
         return 0
-    if unknown:
-        raise ChorusError(_about_unknown(unknown[0], command))
     result: int = importlib.import_module(COMMANDS[command][0]).run(args)
     return result
 
 
-def _about_unknown(word: str, command: str) -> str:
+def _about_unknown(word: str, command: str | None) -> str:
     from chorus.suggest import closest
 
+    if command is None:
+        return f"'{word}' is not an option of `chorus`; `chorus --help` shows what can be given"
     name = word.split("=")[0]
     parser = Parser(add_help=False)
     importlib.import_module(COMMANDS[command][0]).configure(parser)

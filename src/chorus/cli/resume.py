@@ -18,7 +18,7 @@ def run(args: argparse.Namespace) -> int:
 
     before = RunDirectory(args.run)
     before.read_config()
-    if before.read_status()["state"] in ("finished", "diverged"):
+    if before.has_ended():
         print(f"{args.run} has ended already: there is nothing to resume.")
         return report(args.run)
     with interrupted(args.run):

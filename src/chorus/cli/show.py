@@ -1,8 +1,12 @@
 """`chorus show`: an algorithm as a composition, its diff from its parent, and where each number comes from."""
 
 import argparse
+from typing import TYPE_CHECKING
 
 from chorus.cli.train_options import add_run_options, request_from
+
+if TYPE_CHECKING:
+    from chorus.experiments.config import RunConfig
 
 _DEFAULT_ENV = "MinAtar/Breakout-v1"
 
@@ -33,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     print(f"source: {preset.source}")
     flat = flatten(resolved.config.to_json())
     if preset.parent is not None:
-        _print_diff(args, preset.parent, flat)
+        _print_diff(resolved.config, preset.parent, flat)
     print(f"\nconfiguration on {resolved.config.env.id} at {resolved.config.scale} scale")
     width = max(map(len, flat))
     shown = {path: json.dumps(value) for path, value in flat.items()}
@@ -45,14 +49,19 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _print_diff(args: argparse.Namespace, parent: str, flat: dict) -> None:
+def _print_diff(config: "RunConfig", parent: str, flat: dict) -> None:
+    """Against the parent in the same place: same environment, scale and seed."""
     import json
 
     from chorus.experiments.codec import flatten
     from chorus.experiments.resolve import Request, resolve
 
     request = Request(
-        preset=parent, env=args.env, seed=args.seed, scale=args.scale, hyperparameters=args.hyperparameters
+        preset=parent,
+        env=config.env.id,
+        seed=config.seed,
+        scale=config.scale,
+        hyperparameters=config.hyperparameters,
     )
     base = flatten(resolve(request).config.to_json())
     print(f"\ndiff from {parent}")

@@ -12,22 +12,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from chorus.api import start
+    from chorus.api import create, run_in
     from chorus.cli.outcome import announce, interrupted, report
-    from chorus.experiments.resolve import resolve, run_name
+    from chorus.experiments.resolve import resolve
     from chorus.training.progress import for_terminal
 
     resolved = resolve(request_from(args))
-    path = args.out / run_name(resolved)
+    assembly, path = create(
+        resolved, args.out, tensorboard=args.tensorboard, track=args.track, keep_replay=args.keep_replay
+    )
     progress = for_terminal(args.quiet)
     announce(resolved, path, progress)
     with interrupted(path):
-        start(
-            resolved,
-            args.out,
-            progress,
-            tensorboard=args.tensorboard,
-            track=args.track,
-            keep_replay=args.keep_replay,
-        )
+        run_in(assembly, path, progress)
     return report(path)

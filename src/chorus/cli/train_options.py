@@ -1,6 +1,7 @@
 """The options of a run, with unit and default, as every command that trains offers them."""
 
 import argparse
+import math
 from pathlib import Path
 
 from chorus.experiments.resolve import OPTIONS, Request
@@ -9,27 +10,38 @@ _FROM_SCALE = "default: the scale's"
 
 
 def whole(text: str) -> int:
-    """A count; 500_000 and 5e5 are accepted for 500000."""
-    try:
-        value = float(text.replace("_", ""))
-    except ValueError as problem:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from problem
+    """A count; 500_000 and 5e5 are accepted for 500000, and all digits of a long seed count."""
+    for convert in (int, _whole_float):
+        try:
+            return convert(text)
+        except (ValueError, OverflowError):
+            continue
+    raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
+
+
+def _whole_float(text: str) -> int:
+    value = float(text)
     if value != int(value):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
+        raise ValueError(text)
     return int(value)
 
 
 def number(text: str) -> float:
     try:
-        return float(text)
+        value = float(text)
     except ValueError as problem:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number") from problem
+    if not math.isfinite(value):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a finite number")
+    return value
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
     what = parser.add_argument_group("what to run")
     what.add_argument(
-        "--env", metavar="ID", help="environment: a Gymnasium id, MinAtar/Breakout-v1, or my_package:MyEnv-v0"
+        "--env",
+        metavar="ID",
+        help="environment: a Gymnasium id, MinAtar/Breakout-v1, or my_package:MyEnv-v0 (default: that of --config)",
     )
     what.add_argument("--seed", type=whole, metavar="S", help="root of every random stream (default: 0)")
     what.add_argument(
@@ -44,7 +56,10 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         help="where the paper's table differs from the code it was run with, which to follow (default: code)",
     )
     what.add_argument(
-        "--config", type=Path, metavar="FILE", help="a run's config.json, or a part of one, laid over the preset"
+        "--config",
+        type=Path,
+        metavar="FILE",
+        help="a run's config.json, or a part of one, laid over the preset (default: none)",
     )
 
     ensemble = parser.add_argument_group("the ensemble")

@@ -48,7 +48,13 @@ def make(env_id: str, max_episode_steps: int | None, render_mode: str | None) ->
     given: dict[str, Any] = {name: value for name, value in wishes.items() if value is not None}
     try:
         return gymnasium.make(env_id, **given)
-    except (gymnasium.error.Error, ImportError, TypeError) as problem:
+    except TypeError as problem:
+        if render_mode is None:
+            raise
+        raise ChorusError(
+            f"'{env_id}' cannot be filmed ({problem}); its constructor must take render_mode='{render_mode}'"
+        ) from problem
+    except (gymnasium.error.Error, ImportError) as problem:
         raise ChorusError(
             f"the environment '{env_id}' cannot be made ({problem}); `chorus list envs` shows what is known here, "
             "and my_package:MyEnv-v0 imports my_package first"

@@ -11,6 +11,7 @@ from jaxtyping import Array, PRNGKeyArray
 from chorus.agents.q import Agent, QLearning, q_agent
 from chorus.envs.registry import describe, is_jax, make_host, make_jax
 from chorus.envs.spec import EnvSpec
+from chorus.errors import ChorusError
 from chorus.experiments.config import RunConfig
 from chorus.networks.forked import Forked
 from chorus.replay.ring import RingLayout
@@ -35,6 +36,17 @@ class Assembly:
     def of(config: RunConfig) -> "Assembly":
         spec = describe(config.env.id, config.env.max_episode_steps)
         return Assembly(config, spec, build_agent(config, spec))
+
+    def check_network(self) -> None:
+        """Shapes only: whether the layers fit each other and what the environment shows."""
+        try:
+            jax.eval_shape(self.agent.init, jax.random.key(0))
+        except Exception as problem:
+            first_line = next(iter(str(problem).splitlines()), type(problem).__name__)
+            raise ChorusError(
+                f"the network cannot be built for observations of shape {self.spec.observation_shape} "
+                f"({type(problem).__name__}: {first_line}); change agent.torso"
+            ) from problem
 
     def make_stepper(self, decide: Decide, slots: int, render_mode: str | None = None) -> Stepper:
         env = self.config.env

@@ -4,6 +4,7 @@ Nodes are frozen dataclasses. A `Variant` carries its `kind`; everything else is
 """
 
 import dataclasses
+import math
 import re
 import types
 import typing
@@ -68,6 +69,8 @@ def _decode_leaf(option: Any, data: Any, path: str, problems: list[str]) -> Any:
         return data
     if wanted is float and isinstance(data, int) and not isinstance(data, bool):
         return float(data)
+    if wanted is float and isinstance(data, float) and not math.isfinite(data):
+        problems.append(f"{path} is {data!r}; it must be a finite number")
     if not isinstance(data, wanted) or (wanted in (int, float) and isinstance(data, bool)):
         problems.append(f"{path} is {data!r}; it must be of type {wanted.__name__}")
     return data

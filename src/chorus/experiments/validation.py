@@ -1,11 +1,15 @@
 """What makes no sense is refused before anything is written, all problems at once, each with its remedy."""
 
+from chorus.ensemble.errors import Huber
 from chorus.ensemble.value_map import Cross, CrossOwn
 from chorus.envs.spec import EnvSpec
 from chorus.errors import ChorusError
 from chorus.experiments.config import RunConfig
 from chorus.training.acting import Tandem
 from chorus.training.policies import Member
+
+# The replay stores the owner of a transition in 16 bits.
+_MOST_MEMBERS = 65_535
 
 
 def validate(config: RunConfig, spec: EnvSpec) -> None:
@@ -32,6 +36,8 @@ def _sizes(config: RunConfig) -> list[str]:
         "--max-episode-steps": 1 if config.env.max_episode_steps is None else config.env.max_episode_steps,
     }
     problems = [f"{name} is {value}; it must be at least 1" for name, value in at_least_one.items() if value < 1]
+    if agent.members > _MOST_MEMBERS:
+        problems.append(f"--members is {agent.members}; it must be at most {_MOST_MEMBERS:,}")
     shares = {
         "--discount": agent.discount,
         "--eval-epsilon": config.evaluation.epsilon,
@@ -43,6 +49,12 @@ def _sizes(config: RunConfig) -> list[str]:
     for name, value in {"--learning-starts": schedule.learning_starts, "--seed": config.seed}.items():
         if value < 0:
             problems.append(f"{name} is {value}; it must not be negative")
+    if config.exploration.warmup_steps < 0:
+        problems.append(f"exploration.warmup_steps is {config.exploration.warmup_steps}; it must not be negative")
+    if agent.reward_clip is not None and agent.reward_clip <= 0:
+        problems.append(f"agent.reward_clip is {agent.reward_clip}; it must be positive, or null for no clipping")
+    if isinstance(agent.error, Huber) and agent.error.threshold <= 0:
+        problems.append(f"agent.error.threshold is {agent.error.threshold}; it must be positive")
     if agent.optimizer.learning_rate <= 0:
         problems.append(f"--learning-rate is {agent.optimizer.learning_rate}; it must be positive")
     if config.exploration.decay_steps < 1:

@@ -5,6 +5,7 @@ where each lane stood and carries a hash of the rows that are new since the chec
 """
 
 import hashlib
+import json
 import os
 import shutil
 from dataclasses import dataclass
@@ -57,6 +58,12 @@ def state_digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def manifest_digest(manifest: dict[str, Any]) -> str:
+    """A hash over everything a manifest says but the hash itself."""
+    body = {name: value for name, value in manifest.items() if name != "sha256"}
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+
+
 def save(
     directory: Path,
     *,
@@ -91,13 +98,12 @@ def save(
             "new_rows_sha256": ring.columns.digest(before.end, cursor.end),
         },
     }
-    write_json(aside / _MANIFEST, manifest)
+    write_json(aside / _MANIFEST, {**manifest, "sha256": manifest_digest(manifest)})
     final = directory / f"{iteration:06d}"
     shutil.rmtree(final, ignore_errors=True)
     aside.rename(final)
     sync_directory(directory)
-    for old in sorted(_folders(directory))[:-_KEPT]:
-        shutil.rmtree(old)
+    _prune(directory, iteration)
     return _parse(final)
 
 
@@ -107,8 +113,18 @@ def _folders(directory: Path) -> list[Path]:
     return [path for path in directory.iterdir() if path.name.isdigit()]
 
 
+def _prune(directory: Path, iteration: int) -> None:
+    """Keep the newest up to this iteration; what lies beyond it was damaged, or the run would not be here."""
+    folders = sorted(_folders(directory))
+    past = [path for path in folders if int(path.name) <= iteration]
+    for path in set(folders) - set(past[-_KEPT:]):
+        shutil.rmtree(path)
+
+
 def _parse(path: Path) -> Checkpoint:
     manifest = read_json(path / _MANIFEST)
+    if manifest["sha256"] != manifest_digest(manifest):
+        raise ValueError("its manifest does not match its hash")
     replay = manifest["replay"]
     return Checkpoint(
         iteration=manifest["iteration"],
@@ -138,7 +154,7 @@ def find(directory: Path, ring: Ring | None) -> tuple[list[Checkpoint], list[str
                 start, end = checkpoint.new_rows_from, checkpoint.cursor.end
                 if ring.columns.digest(start, end) != checkpoint.replay_digest:
                     raise ValueError("its replay rows do not match their hash")
-        except (OSError, ValueError, KeyError, TypeError) as problem:
+        except (OSError, ValueError, KeyError, TypeError, ChorusError) as problem:
             complaints.append(f"checkpoint {path} is damaged ({problem}) and is left aside")
         else:
             intact.append(checkpoint)

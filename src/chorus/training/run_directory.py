@@ -38,6 +38,10 @@ class RunDirectory:
         try:
             self.path.mkdir(parents=True)
         except FileExistsError as problem:
+            if not self.exists():
+                raise ChorusError(
+                    f"{self.path} exists already and is no run (no config.json); remove it, or choose another --out"
+                ) from problem
             raise ChorusError(
                 f"{self.path} exists already; go on with `chorus resume {self.path}`, or choose another --out"
             ) from problem
@@ -66,6 +70,10 @@ class RunDirectory:
     def read_status(self) -> dict[str, Any]:
         path = self.path / "status.json"
         return read_json(path) if path.is_file() else {"state": "running", "reason": None}
+
+    def has_ended(self) -> bool:
+        """Nothing is left to do; a failed or interrupted run can go on."""
+        return self.read_status()["state"] in ("finished", "diverged")
 
     def write_status(self, state: str, reason: str | None = None, **more: Any) -> None:
         write_json(self.path / "status.json", {"state": state, "reason": reason, **more})
