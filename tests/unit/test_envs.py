@@ -49,7 +49,7 @@ def test_an_environment_that_knows_no_render_mode_can_be_made(registered):
 
 @pytest.mark.filterwarnings("ignore:.*render_mode")
 def test_an_environment_that_cannot_draw_says_so_in_a_sentence(registered):
-    with pytest.raises(ChorusError, match="cannot be made"):
+    with pytest.raises(ChorusError, match="cannot be filmed"):
         make_host(registered(), None, render_mode="rgb_array")
 
 
