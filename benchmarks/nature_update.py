@@ -15,7 +15,7 @@ from chorus.experiments.config import Runtime
 from chorus.experiments.runtime import prepare
 from chorus.networks.convolution import native
 from chorus.networks.forked import Forked
-from chorus.networks.layers import Dense, fan_in_uniform
+from chorus.networks.layers import DEFAULT_INITIALIZATION, Dense
 from chorus.networks.lifting import batched, best_for_backend
 from chorus.networks.torsos import nature
 
@@ -31,7 +31,7 @@ class PlainConv(nn.Module):
 
     @nn.compact
     def __call__(self, x: jax.Array) -> jax.Array:
-        init = fan_in_uniform(self.kernel**2 * x.shape[-1])
+        init = DEFAULT_INITIALIZATION.weight(self.kernel**2 * x.shape[-1])
         weight = self.param("kernel", init, (self.kernel, self.kernel, x.shape[-1], self.features))
         return nn.relu(native(x, weight, self.stride) + self.param("bias", init, (self.features,)))
 

@@ -1,4 +1,4 @@
-"""The micro-example of SPEC appendix A through the real network, targets and losses (N = 2, A = 2, B = 1).
+"""The micro-example of equations E3 and E4 through the real network, targets and losses (N = 2, A = 2, B = 1).
 
 r = 1, not terminal, γ = 0.99. Online main heads in the next state: Q_0^0 = [0.2, 0.5], Q_1^1 = [0.9, 0.1], so
 a*_0 = 1 and a*_1 = 0. A network without hidden layers is a table of values: with the one-hot observations

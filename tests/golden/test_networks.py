@@ -1,4 +1,4 @@
-"""Parameter counts (SPEC 3.4) and initialisation (SPEC 3.2) of the paper's network."""
+"""Parameter counts and initialisation (equation E9) of the paper's network."""
 
 import math
 
@@ -55,7 +55,7 @@ def test_parameter_counts(kind, members, shared, expected):
     [(3, 0.82), (4, 1.09), (6, 1.64), (7, 1.91), (8, 2.18), (9, 2.46), (10, 2.73), (14, 3.81), (18, 4.90)],
 )
 def test_what_cerl_adds_to_ten_members(actions, percent):
-    # 90 more heads of 512 A + 1; SPEC rounds 3.8149 up to 3.82.
+    # 90 more heads of 512 A + 1; 3.8149 is 3.82 rounded up.
     added = count(Cross(), actions=actions) / count(Members(), actions=actions) - 1
     assert 100 * added == pytest.approx(percent, abs=0.005)
 

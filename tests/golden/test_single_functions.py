@@ -1,4 +1,4 @@
-"""Golden numbers of single functions, arithmetic shown (SPEC 1.1, 1.6, 1.8, 2.1 and appendix A)."""
+"""Golden numbers of single functions, arithmetic shown (docs/equations.md)."""
 
 import jax
 import jax.numpy as jnp

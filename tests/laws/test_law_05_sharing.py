@@ -12,7 +12,7 @@ def test_with_every_layer_below_the_heads_shared_all_features_are_equal():
     observation = tiny_batch().observation
     for shared, equal in [(2, True), (1, False), (0, False)]:
         network = tiny_network(shared=shared)
-        features = np.asarray(jax.jit(network.features)(tiny_params(network), observation))
+        features = np.asarray(jax.jit(network.features)(tiny_params(network), observation)[0])
         assert np.array_equal(features[0], features[1]) == equal, f"L = {shared}"
 
 

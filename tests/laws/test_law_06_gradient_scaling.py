@@ -1,4 +1,4 @@
-"""Law 6: a fork's trunk gradient is the mean over its branches; the tables of SPEC 1.2, 1.3, 1.5 and 1.8."""
+"""Law 6: a fork's trunk gradient is the mean over its branches; for every sharing and every kind of heads (E2)."""
 
 import jax
 import jax.numpy as jnp

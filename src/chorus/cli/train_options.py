@@ -78,6 +78,16 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         "10 %%-tandem)",
     )
 
+    ensemble.add_argument(
+        "--prior-scale",
+        type=number,
+        metavar="BETA",
+        help="weight of each member's fixed random network (default: 0, none)",
+    )
+    ensemble.add_argument(
+        "--mico-weight", type=number, metavar="W", help="MICo: its share of the loss, 0 to 1 (default: 0.01)"
+    )
+
     learning = parser.add_argument_group("learning")
     for name, kind, metavar, text in (
         ("--learning-rate", number, "RATE", "step size of the optimiser"),

@@ -20,4 +20,18 @@ class Scalar(Variant):
         return jnp.mean(prediction, axis=-1)
 
 
-Estimate = Scalar
+@dataclass(frozen=True, kw_only=True)
+class Quantile(Variant):
+    """The distribution of the return as equally likely quantiles; its value is their mean (equation E13)."""
+
+    quantiles: int = 200
+
+    @property
+    def size(self) -> int:
+        return self.quantiles
+
+    def value(self, prediction: Float[Array, "*axes Z"]) -> Float[Array, "*axes"]:
+        return jnp.mean(prediction, axis=-1)
+
+
+Estimate = Scalar | Quantile

@@ -111,4 +111,23 @@ class Horizons(Variant):
         )
 
 
-ValueMapRule = Members | Cross | CrossOwn | Horizons
+@dataclass(frozen=True, kw_only=True)
+class Beside(Variant):
+    """The heads of `first`, and beside them the shorter horizons of `second`; members act as in `first`."""
+
+    first: Members | Cross | CrossOwn
+    second: Horizons
+
+    def build(self, members: int, discount: float) -> ValueMap:
+        first, second = self.first.build(members, discount), self.second.build(members, discount)
+        kept = np.flatnonzero(np.arange(second.heads) != second.main[0])
+        own, place = _grid(members, len(kept))
+        return ValueMap(
+            policy=np.concatenate([first.policy, second.policy[:, kept]], axis=1),
+            source=np.concatenate([first.source, np.stack([own, first.heads + place], axis=-1)], axis=1),
+            gamma=np.concatenate([first.gamma, second.gamma[:, kept]], axis=1),
+            main=first.main,
+        )
+
+
+ValueMapRule = Members | Cross | CrossOwn | Horizons | Beside

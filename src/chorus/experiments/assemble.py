@@ -8,12 +8,13 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 
-from chorus.agents.q import Agent, QLearning, q_agent
+from chorus.agents.q import Agent, Network, QLearning, q_agent
 from chorus.envs.registry import describe, is_jax, make_host, make_jax
 from chorus.envs.spec import EnvSpec
 from chorus.errors import ChorusError
 from chorus.experiments.config import RunConfig
 from chorus.networks.forked import Forked
+from chorus.networks.prior import WithPrior
 from chorus.replay.ring import RingLayout
 from chorus.training.evaluate import Evaluator
 from chorus.training.loop import Loop
@@ -112,17 +113,21 @@ class Assembly:
         )
 
 
-def build_network(config: RunConfig, spec: EnvSpec) -> Forked:
+def build_network(config: RunConfig, spec: EnvSpec) -> Network:
     agent = config.agent
-    return Forked(
-        torso=agent.torso.layers(),
+    value_map = agent.value_map.build(agent.members, agent.discount)
+    network = Forked(
+        torso=agent.torso.layers(agent.initialization),
         members=agent.members,
         shared=agent.shared_layers,
-        heads=agent.value_map.build(agent.members, agent.discount).heads,
+        heads=value_map.heads,
         actions=spec.num_actions,
         estimate_size=agent.estimate.size,
         channels_first=spec.channels_first,
+        initialization=agent.initialization,
+        feature_layers=agent.torso.feature_layers,
     )
+    return WithPrior(network, value_map.policy, agent.prior_scale) if agent.prior_scale else network
 
 
 def build_agent(config: RunConfig, spec: EnvSpec) -> Agent:
@@ -134,6 +139,8 @@ def build_agent(config: RunConfig, spec: EnvSpec) -> Agent:
         optimizer=agent.optimizer,
         target_period_updates=agent.target_period_updates,
         reward_clip=agent.reward_clip,
+        selection=agent.selection,
+        auxiliary=agent.auxiliary,
     )
     return q_agent(rule, build_network(config, spec), spec.example())
 

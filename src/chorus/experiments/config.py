@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from chorus.agents.optimizers import Optimizer
+from chorus.ensemble.auxiliary import Auxiliary
 from chorus.ensemble.errors import Error
 from chorus.ensemble.estimates import Estimate
+from chorus.ensemble.selection import Selection
 from chorus.ensemble.value_map import ValueMapRule
 from chorus.errors import ChorusError
 from chorus.experiments.codec import decode, encode
+from chorus.networks.layers import Initialization
 from chorus.networks.torsos import Torso
 from chorus.training.acting import Acting, LinearEpsilon
 from chorus.training.settings import EvaluationSettings, ReplaySettings, Schedule
@@ -47,6 +50,14 @@ class AgentSettings:
     """What one prediction is."""
     error: Error
     """How a prediction is compared with its target."""
+    selection: Selection
+    """Which network chooses the next action."""
+    auxiliary: Auxiliary
+    """What else shapes the features."""
+    initialization: Initialization
+    """How weights and biases are drawn."""
+    prior_scale: float
+    """How much of each member's fixed random network is added to its predictions; 0 is none."""
     optimizer: Optimizer
     discount: float
     """Discount of the main heads."""

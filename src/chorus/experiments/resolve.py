@@ -29,6 +29,8 @@ OPTIONS: dict[str, str] = {
     "shared_layers": "agent.shared_layers",
     "learning_rate": "agent.optimizer.learning_rate",
     "discount": "agent.discount",
+    "prior_scale": "agent.prior_scale",
+    "mico_weight": "agent.auxiliary.weight",
     "target_period": "agent.target_period_updates",
     "passive_share": "acting.passive_share",
     "epsilon": "exploration.final",
@@ -47,7 +49,7 @@ OPTIONS: dict[str, str] = {
     "device": "runtime.device",
 }
 _HEAD: dict[str, Any] = {"preset": str, "scale": Scale, "hyperparameters": Hyperparameters, "seed": int}
-_OF_THE_ALGORITHM = frozenset({"members", "shared_layers", "passive_share"})
+_OF_THE_ALGORITHM = frozenset({"members", "shared_layers", "passive_share", "prior_scale", "mico_weight"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,7 +156,7 @@ def _preset_layers(
     sources = {path: _base_source(path, row.source) for path in flatten(base.to_json())}
     for ancestor in _lineage(preset):
         before = flatten(base.to_json())
-        base = ancestor.change(base, row.members)
+        base = ancestor.change(base, row)
         _note_changes(before, flatten(base.to_json()), sources, f"preset {ancestor.name} ({ancestor.source})")
     if base.agent.members == row.members:
         sources["agent.members"] = f"ensemble size of the {row.source}"
@@ -162,14 +164,15 @@ def _preset_layers(
 
 
 # What the first of all presets consists of, before any scale has a say.
-_STRUCTURE = ("agent.value_map", "agent.estimate", "agent.error", "agent.discount", "agent.members", "agent.shared")
+_STRUCTURE = ("value_map", "estimate", "error", "selection", "auxiliary", "initialization", "prior", "discount",
+              "members", "shared")  # fmt: skip
 _ASKED_FOR = ("preset", "scale", "hyperparameters", "seed", "env.id")
 
 
 def _base_source(path: str, row_source: str) -> str:
     if path in _ASKED_FOR:
         return "asked for"
-    if path.startswith((*_STRUCTURE, "acting", "replay.sampler", "replay.n_step")):
+    if path.startswith((*(f"agent.{part}" for part in _STRUCTURE), "acting", "replay.sampler", "replay.n_step")):
         root = PRESETS["double-dqn"]
         return f"preset {root.name} ({root.source})"
     return row_source

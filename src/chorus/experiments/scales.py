@@ -7,12 +7,15 @@ and minutes; `smoke` shows in about 20 seconds that everything works and learns 
 from dataclasses import dataclass, replace
 
 from chorus.agents.optimizers import Adam, CentredRMSProp, Optimizer
+from chorus.ensemble.auxiliary import NoAuxiliary
 from chorus.ensemble.errors import Huber
 from chorus.ensemble.estimates import Scalar
+from chorus.ensemble.selection import Online
 from chorus.ensemble.value_map import Members
 from chorus.envs.spec import EnvSpec
 from chorus.errors import ChorusError
 from chorus.experiments.config import AgentSettings, EnvSettings, Hyperparameters, RunConfig, Runtime, Scale
+from chorus.networks.layers import FanInUniform
 from chorus.networks.torsos import ConvLayer, ConvTorso, MLPTorso, Torso, nature
 from chorus.training.acting import LinearEpsilon, Uniform
 from chorus.training.policies import RandomMember
@@ -40,6 +43,18 @@ class Row:
     reward_clip: float | None = None
     episode_cap: int | None = None
     threads: int = 1
+    quantile: "QuantileRow | None" = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuantileRow:
+    """What QR-DQN changes in a row: Dopamine's settings, which the paper took over (Deviation D14)."""
+
+    torso: Torso
+    optimizer: Optimizer
+    target_updates: int
+    epsilon: LinearEpsilon
+    eval_epsilon: float
 
 
 _MINATAR_ADAM = Adam(learning_rate=2.5e-4, epsilon=1.5e-4)
@@ -115,11 +130,19 @@ _IMAGE_PAPER = Row(
     eval_slots=1,
     reward_clip=1.0,
     threads=2,
+    quantile=QuantileRow(
+        torso=replace(nature(), padding="same"),
+        optimizer=Adam(learning_rate=5e-5, epsilon=3.125e-4),
+        target_updates=2_000,
+        epsilon=LinearEpsilon(final=0.01, decay_steps=250_000, warmup_steps=20_000),
+        eval_epsilon=0.001,
+    ),
 )
 
 _IMAGE_LAPTOP = replace(
     _IMAGE_PAPER,
     source="laptop scale for images (docs/scales.md)",
+    quantile=None,
     torso=ConvTorso(
         convolutions=(ConvLayer(features=16, kernel=8, stride=4), ConvLayer(features=32, kernel=4, stride=2)),
         dense=(128,),
@@ -206,6 +229,10 @@ def base_config(spec: EnvSpec, scale: Scale, hyperparameters: Hyperparameters, s
             value_map=Members(),
             estimate=Scalar(),
             error=Huber(threshold=1.0),
+            selection=Online(),
+            auxiliary=NoAuxiliary(),
+            initialization=FanInUniform(),
+            prior_scale=0.0,
             optimizer=row.optimizer,
             discount=0.99,
             target_period_updates=row.target_updates,

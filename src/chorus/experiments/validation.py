@@ -1,6 +1,7 @@
 """What makes no sense is refused before anything is written, all problems at once, each with its remedy."""
 
-from chorus.ensemble.errors import Huber
+from chorus.ensemble.errors import Huber, QuantileHuber
+from chorus.ensemble.estimates import Quantile
 from chorus.ensemble.value_map import Cross, CrossOwn
 from chorus.envs.spec import EnvSpec
 from chorus.errors import ChorusError
@@ -75,6 +76,24 @@ def _composition(config: RunConfig) -> list[str]:
         problems.append(
             f"--shared-layers {agent.shared_layers} shares every layer but the last, so all members have the same "
             f"features and CERL has nothing to add: choose at most {torso_layers - 1}"
+        )
+    features = agent.torso.feature_layers
+    if agent.auxiliary.weight and 0 < agent.shared_layers < features:
+        problems.append(
+            f"--shared-layers {agent.shared_layers} shares a part of the {features} layers whose output MICo shapes, "
+            f"so its gradient could not stay undivided there: choose 0, or {features} and more"
+        )
+    if agent.auxiliary.weight and config.replay.n_step != 1:
+        problems.append(f"--n-step is {config.replay.n_step}; MICo's distance is defined for 1-step rewards: use 1")
+    if agent.auxiliary.weight and not features:
+        problems.append("MICo shapes the layers below the last hidden one; this network has none: add a layer")
+    if not 0 <= agent.auxiliary.weight < 1:
+        problems.append(f"--mico-weight is {agent.auxiliary.weight}; it must be at least 0 and below 1")
+    if agent.prior_scale < 0:
+        problems.append(f"--prior-scale is {agent.prior_scale}; it must not be negative")
+    if isinstance(agent.estimate, Quantile) != isinstance(agent.error, QuantileHuber):
+        problems.append(
+            "quantiles and the quantile Huber error belong together: set agent.estimate and agent.error alike"
         )
     if isinstance(config.acting, Tandem):
         if agent.members != 2:

@@ -4,11 +4,12 @@ Each is a description whose `layers()` are flax modules; `Custom` carries a user
 """
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 import flax.linen as nn
 
 from chorus.errors import ChorusError
-from chorus.networks.layers import Conv, Dense
+from chorus.networks.layers import DEFAULT_INITIALIZATION, Conv, Dense, Initialization
 from chorus.variant import Variant
 
 
@@ -21,16 +22,30 @@ class ConvLayer:
     stride: int = 1
 
 
+def _dense(widths: tuple[int, ...], initialization: Initialization) -> tuple[nn.Module, ...]:
+    return tuple(Dense(features=width, initialization=initialization) for width in widths)
+
+
 @dataclass(frozen=True, kw_only=True)
 class ConvTorso(Variant):
     """Convolutions, then dense layers, a ReLU after each; `nature()` is the paper's."""
 
     convolutions: tuple[ConvLayer, ...]
     dense: tuple[int, ...]
+    padding: Literal["valid", "same"] = "valid"
 
-    def layers(self) -> tuple[nn.Module, ...]:
-        convolutions = [Conv(features=c.features, kernel=c.kernel, stride=c.stride) for c in self.convolutions]
-        return (*convolutions, *(Dense(features=width) for width in self.dense))
+    def layers(self, initialization: Initialization = DEFAULT_INITIALIZATION) -> tuple[nn.Module, ...]:
+        same = self.padding == "same"
+        convolutions = [
+            Conv(features=c.features, kernel=c.kernel, stride=c.stride, same=same, initialization=initialization)
+            for c in self.convolutions
+        ]
+        return (*convolutions, *_dense(self.dense, initialization))
+
+    @property
+    def feature_layers(self) -> int:
+        """The convolutions: what an auxiliary loss calls the representation is their output."""
+        return len(self.convolutions)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +54,13 @@ class MLPTorso(Variant):
 
     dense: tuple[int, ...]
 
-    def layers(self) -> tuple[nn.Module, ...]:
-        return tuple(Dense(features=width) for width in self.dense)
+    def layers(self, initialization: Initialization = DEFAULT_INITIALIZATION) -> tuple[nn.Module, ...]:
+        return _dense(self.dense, initialization)
+
+    @property
+    def feature_layers(self) -> int:
+        """All but the last: there are no convolutions to draw the line."""
+        return len(self.dense) - 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +73,13 @@ class CustomTorso(Variant):
     description: str
     modules: tuple[nn.Module, ...] = field(default=(), compare=False, metadata={"stored": False})
 
-    def layers(self) -> tuple[nn.Module, ...]:
+    @property
+    def feature_layers(self) -> int:
+        """All but the last, as for dense layers."""
+        return max(len(self.modules) - 1, 0)
+
+    def layers(self, initialization: Initialization = DEFAULT_INITIALIZATION) -> tuple[nn.Module, ...]:
+        """As they were given: modules bring their own initialisation."""
         if not self.modules:
             raise ChorusError(
                 f"this run uses a torso given from Python ({self.description}); give it again, "
