@@ -1,5 +1,6 @@
 """Any Gymnasium environment with discrete actions and a Box observation, flat or image."""
 
+import warnings
 from typing import Any
 
 import gymnasium
@@ -36,6 +37,8 @@ class GymEnv:
 
     def render(self) -> np.ndarray:
         picture: Any = self._env.render()
+        if picture is None:
+            raise ChorusError(f"'{self.spec.id}' cannot be filmed: its render() returns nothing in rgb_array mode")
         return np.asarray(picture, np.uint8)
 
     def close(self) -> None:
@@ -47,7 +50,10 @@ def make(env_id: str, max_episode_steps: int | None, render_mode: str | None) ->
     wishes = {"max_episode_steps": max_episode_steps, "render_mode": render_mode}
     given: dict[str, Any] = {name: value for name, value in wishes.items() if value is not None}
     try:
-        return gymnasium.make(env_id, **given)
+        with warnings.catch_warnings():
+            # An environment that cannot draw gets a sentence of ours below, or when it is asked to.
+            warnings.filterwarnings("ignore", message=r"(?s).*render_mode")
+            return gymnasium.make(env_id, **given)
     except TypeError as problem:
         if render_mode is None:
             raise

@@ -90,7 +90,9 @@ class CustomTorso(Variant):
 
 def custom(torso: nn.Module | tuple[nn.Module, ...]) -> CustomTorso:
     modules = torso if isinstance(torso, tuple) else (torso,)
-    return CustomTorso(description=", ".join(repr(module) for module in modules), modules=modules)
+    # One line: the description is part of sentences.
+    description = ", ".join(" ".join(repr(module).split()) for module in modules)
+    return CustomTorso(description=description, modules=modules)
 
 
 def nature() -> ConvTorso:
