@@ -8,12 +8,15 @@ import pytest
 from hypothesis import given, settings
 
 from chorus.agents.optimizers import Adam, CentredRMSProp
-from chorus.ensemble.errors import Huber, Squared
-from chorus.ensemble.estimates import Scalar
-from chorus.ensemble.value_map import Cross, CrossOwn, Horizons, Members
+from chorus.ensemble.auxiliary import MICo, NoAuxiliary
+from chorus.ensemble.errors import Huber, QuantileHuber, Squared
+from chorus.ensemble.estimates import Quantile, Scalar
+from chorus.ensemble.selection import Online, Target
+from chorus.ensemble.value_map import Beside, Cross, CrossOwn, Horizons, Members
 from chorus.errors import ChorusError
 from chorus.experiments.codec import flatten, merge
 from chorus.experiments.config import AgentSettings, EnvSettings, RunConfig, Runtime
+from chorus.networks.layers import FanInUniform, VarianceScaled
 from chorus.networks.torsos import ConvLayer, ConvTorso, CustomTorso, MLPTorso
 from chorus.training.acting import LinearEpsilon, Tandem, Uniform
 from chorus.training.policies import Member, RandomMember, Vote
@@ -44,15 +47,22 @@ texts = st.text(max_size=12)
 convolutions = built(ConvLayer, features=sizes, kernel=sizes, stride=sizes)
 torsos = st.one_of(
     built(MLPTorso, dense=widths),
-    built(ConvTorso, convolutions=st.lists(convolutions, max_size=3), dense=widths),
+    built(
+        ConvTorso,
+        convolutions=st.lists(convolutions, max_size=3),
+        dense=widths,
+        padding=st.sampled_from(["valid", "same"]),
+    ),
     built(CustomTorso, description=texts),
 )
 policies = st.one_of(built(RandomMember), built(Vote), built(Member, index=sizes))
+horizons = built(Horizons, horizons=st.lists(st.integers(1, 200), min_size=1, max_size=4))
 value_maps = st.one_of(
     built(Members),
     built(Cross),
     built(CrossOwn),
-    built(Horizons, horizons=st.lists(st.integers(1, 200), min_size=1, max_size=4)),
+    horizons,
+    built(Beside, first=st.one_of(built(Members), built(Cross), built(CrossOwn)), second=horizons),
 )
 recipes = built(
     RunConfig,
@@ -67,8 +77,12 @@ recipes = built(
         shared_layers=sizes,
         torso=torsos,
         value_map=value_maps,
-        estimate=built(Scalar),
-        error=st.one_of(built(Squared), built(Huber, threshold=shares)),
+        estimate=st.one_of(built(Scalar), built(Quantile, quantiles=sizes)),
+        error=st.one_of(built(Squared), built(Huber, threshold=shares), built(QuantileHuber, kappa=shares)),
+        selection=st.one_of(built(Online), built(Target)),
+        auxiliary=st.one_of(built(NoAuxiliary), built(MICo, weight=shares, beta=shares)),
+        initialization=st.one_of(built(FanInUniform), built(VarianceScaled, scale=shares)),
+        prior_scale=shares,
         optimizer=st.one_of(
             built(Adam, learning_rate=shares, epsilon=shares),
             built(CentredRMSProp, learning_rate=shares, decay=shares, epsilon=shares),
