@@ -9,7 +9,7 @@ import pytest
 
 from builders import tiny_batch, tiny_network, tiny_params, tiny_rule
 from chorus.agents.q import member_losses
-from chorus.ensemble.auxiliary import MICo, Representations, mico_distance
+from chorus.ensemble.auxiliary import Mico, Representations, mico_distance
 
 
 def test_the_distance_of_orthogonal_vectors():
@@ -35,7 +35,7 @@ def test_the_loss_of_two_states_by_hand():
     # D = |r_p - r_q| + 0.5 · 1: D_11 = D_22 = 0.5, D_12 = D_21 = 1.5.
     # huber₁(0.5) = 0.125, huber₁(1) = 0.5 twice, huber₁(3.5) = 3; the mean is 4.125/4.
     features = Representations(jnp.array([[1.0], [2.0]]), jnp.array([[1.0], [2.0]]), jnp.array([[1.0], [1.0]]))
-    loss = MICo().loss(features, jnp.array([0.0, 1.0]), 0.5)
+    loss = Mico().loss(features, jnp.array([0.0, 1.0]), 0.5)
     assert float(loss) == pytest.approx(4.125 / 4, abs=1e-4)
 
 
@@ -43,7 +43,7 @@ def test_a_shared_representation_is_shaped_once_and_an_own_one_by_each_member():
     for shared, count in ((0, 3), (1, 1), (2, 1)):
         network = replace(tiny_network(shared=shared), feature_layers=1)
         params = tiny_params(network)
-        losses = member_losses(replace(tiny_rule(), auxiliary=MICo()), network, params, params, tiny_batch())
+        losses = member_losses(replace(tiny_rule(), auxiliary=Mico()), network, params, params, tiny_batch())
         assert losses.auxiliary.shape == (count,)
 
 
@@ -55,7 +55,7 @@ def test_the_representation_is_not_divided_at_the_forks():
         params = tiny_params(network, seed=3)
         trunk = tiny_params(replace(tiny_network(members=1, shared=1), feature_layers=1), seed=5)["trunk"]
         params = {**params, "trunk": trunk}
-        rule = replace(tiny_rule(members=members), auxiliary=MICo())
+        rule = replace(tiny_rule(members=members), auxiliary=Mico())
 
         def auxiliary(p):
             return jnp.sum(member_losses(rule, network, p, params, tiny_batch()).auxiliary)

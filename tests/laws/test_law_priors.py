@@ -50,10 +50,10 @@ def test_acting_and_proposing_agree_with_priors():
     rule, network = ensemble(Cross())
     agent = tiny_agent(rule, network)
     params = agent.init(jax.random.key(2)).params
-    observation = np.random.default_rng(0).normal(size=(6, *FLAT)).astype(np.float32)
+    observation = jnp.asarray(np.random.default_rng(0).normal(size=(6, *FLAT)), jnp.float32)
     proposed = agent.propose(params, observation).action
     for member in range(3):
-        acted = agent.act(params, observation, np.full(6, member), jax.random.key(0), np.float32(-1.0))
+        acted = agent.act(params, observation, jnp.full(6, member), jax.random.key(0), jnp.float32(-1.0))
         np.testing.assert_array_equal(acted, proposed[:, member])
 
 

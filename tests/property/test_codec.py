@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from chorus.agents.optimizers import Adam, CentredRMSProp
-from chorus.ensemble.auxiliary import MICo, NoAuxiliary
+from chorus.ensemble.auxiliary import Mico, NoAuxiliary
 from chorus.ensemble.errors import Huber, QuantileHuber, Squared
 from chorus.ensemble.estimates import Quantile, Scalar
 from chorus.ensemble.selection import Online, Target
@@ -80,7 +80,7 @@ recipes = built(
         estimate=st.one_of(built(Scalar), built(Quantile, quantiles=sizes)),
         error=st.one_of(built(Squared), built(Huber, threshold=shares), built(QuantileHuber, kappa=shares)),
         selection=st.one_of(built(Online), built(Target)),
-        auxiliary=st.one_of(built(NoAuxiliary), built(MICo, weight=shares, beta=shares)),
+        auxiliary=st.one_of(built(NoAuxiliary), built(Mico, weight=shares, beta=shares)),
         initialization=st.one_of(built(FanInUniform), built(VarianceScaled, scale=shares)),
         prior_scale=shares,
         optimizer=st.one_of(
@@ -197,7 +197,7 @@ def test_all_kinds_of_mistakes_are_reported_at_once(recipe):
         "config.seed is 'seven'; it must be of type int",
         "config.scale is 'huge'; it must be one of smoke, laptop, paper",
         "config.agent.members is True; it must be of type int",
-        "config.agent.value_map.kind is 'crosss'; it must be one of cross, cross_own, horizons, members",
+        "config.agent.value_map.kind is 'crosss'; it must be one of beside, cross, cross_own, horizons, members",
         "config.replay is 5; it must be an object",
         "config.runtime is missing",
     ):

@@ -78,7 +78,7 @@ class Losses(NamedTuple):
     """Each member's, and the mean value its main head gives the actions taken."""
 
     td: Float[Array, " N"]
-    auxiliary: Float[Array, " R"]
+    auxiliary: Float[Array, " terms"]
     value: Float[Array, " N"]
 
 
@@ -112,8 +112,8 @@ def auxiliary_losses(
     representation: Float[Array, "R B F"] | None,
     target_params: Params,
     batch: Batch,
-    rewards: Float[Array, "B M 1"],
-) -> Float[Array, " R"]:
+    rewards: Float[Array, "B M n"],
+) -> Float[Array, " terms"]:
     """One loss for each representation; a shared one is shaped once, not N times (equation E14)."""
     if representation is None or rule.auxiliary.weight == 0.0:
         return jnp.zeros(1)

@@ -33,7 +33,7 @@ class NoAuxiliary(Variant):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MICo(Variant):
+class Mico(Variant):
     """Matching under Independent Couplings (Castro et al., 2021; equation E14): (1 - weight) TD + weight MICo."""
 
     weight: float = 0.01
@@ -65,4 +65,4 @@ def safe_sqrt(x: Float[Array, ""]) -> Float[Array, ""]:
     return jnp.where(positive, jnp.sqrt(jnp.where(positive, x, 1.0)), 0.0)
 
 
-Auxiliary = NoAuxiliary | MICo
+Auxiliary = NoAuxiliary | Mico

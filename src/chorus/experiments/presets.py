@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from chorus.ensemble.auxiliary import MICo
+from chorus.ensemble.auxiliary import Mico
 from chorus.ensemble.errors import QuantileHuber
 from chorus.ensemble.estimates import Quantile
 from chorus.ensemble.selection import Target
@@ -88,7 +88,7 @@ def _multi_horizon(config: RunConfig, row: Row) -> RunConfig:
 
 
 def _mico(config: RunConfig, row: Row) -> RunConfig:
-    return _agent(config, auxiliary=MICo())
+    return _agent(config, auxiliary=Mico())
 
 
 def _prior(config: RunConfig, row: Row) -> RunConfig:
