@@ -10,6 +10,7 @@ import pytest
 from chorus.ensemble.value_map import Cross, Horizons, Members
 from chorus.networks.forked import Forked
 from chorus.networks.torsos import nature
+from chorus.training.train import init_key
 
 ATARI = (84, 84, 4)
 
@@ -63,7 +64,7 @@ def test_what_cerl_adds_to_ten_members(actions, percent):
 @pytest.fixture(scope="module")
 def initial():
     network = Forked(torso=nature().layers(), members=2, shared=1, heads=2, actions=6)
-    return jax.device_get(network.init(jax.random.key(0), np.zeros(ATARI, np.uint8)))
+    return jax.device_get(network.init(init_key(0), np.zeros(ATARI, np.uint8)))
 
 
 @pytest.mark.parametrize(

@@ -35,17 +35,16 @@ def test_a_fork_hands_down_the_mean_over_its_branches_and_leaves_the_branches_al
 
 
 def plain_values(params, observation, network):
-    """Q[i, k] of every head as [N, H, B, A], member by member, without any scaling."""
-    members = []
-    for i in range(network.members):
+    """Q[i, k] of every head as [N, H, B, A], without any scaling."""
+
+    def member(own, last):
         x = observation
         for index, layer in enumerate(network.torso):
-            shared = index < network.shared
-            own = params["trunk"] if shared else jax.tree.map(lambda leaf, i=i: leaf[i], params["members"])
-            x = layer.apply({"params": own[f"layer_{index}"]}, x)
-        last = params["heads"][f"layer_{len(network.torso)}"]
-        members.append(jnp.einsum("bd,dha->hba", x, last["kernel"][i]) + last["bias"][i, :, None])
-    return jnp.stack(members)
+            group = params["trunk"] if index < network.shared else own
+            x = layer.apply({"params": group[f"layer_{index}"]}, x)
+        return jnp.einsum("bd,dha->hba", x, last["kernel"]) + last["bias"][:, None]
+
+    return jax.vmap(member)(params["members"], params["heads"][f"layer_{len(network.torso)}"])
 
 
 def plain_loss(params, target_params, batch, network, value_map):

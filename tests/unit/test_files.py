@@ -1,0 +1,67 @@
+"""Files that are never half written."""
+
+import json
+
+import pytest
+
+from chorus.training.files import JsonLines, read_json, whole_lines, write_json
+from chorus.training.run_directory import RunDirectory
+
+
+def test_a_file_is_replaced_whole_and_nothing_is_left_aside(tmp_path):
+    path = tmp_path / "status.json"
+    write_json(path, {"state": "running"})
+    write_json(path, {"state": "finished"})
+    assert read_json(path) == {"state": "finished"}
+    assert [entry.name for entry in tmp_path.iterdir()] == ["status.json"]
+
+
+def test_nan_is_refused_and_the_old_file_stays(tmp_path):
+    path = tmp_path / "status.json"
+    write_json(path, {"value": 1.0})
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        write_json(path, {"value": float("nan")})
+    assert read_json(path) == {"value": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"), [(b"", 0), (b"half", 0), (b"one\n", 4), (b"one\ntwo\n", 8), (b"one\ntwo\nhal", 8)]
+)
+def test_half_a_line_does_not_count(tmp_path, text, whole):
+    path = tmp_path / "log"
+    path.write_bytes(text)
+    assert whole_lines(path) == whole
+
+
+def test_records_are_appended_one_a_line_and_the_offset_is_the_files_length(tmp_path):
+    path = tmp_path / "log.jsonl"
+    offsets = []
+    for value in (1, 2):
+        log = JsonLines(path)
+        log.write({"value": value})
+        offsets.append(log.sync())
+        log.close()
+    assert offsets == [13, 26] and path.stat().st_size == 26
+    assert [json.loads(line) for line in path.read_text().splitlines()] == [{"value": 1}, {"value": 2}]
+
+
+def test_logs_are_cut_back_to_the_offsets_of_a_checkpoint(tmp_path):
+    directory = RunDirectory(tmp_path)
+    for name in ("metrics.jsonl", "episodes.jsonl"):
+        (tmp_path / name).write_text('{"a": 1}\n{"a": 2}\n')
+    (tmp_path / "timings.jsonl").write_text('{"a": 1}\n{"a": ')
+    directory.open_logs({"metrics.jsonl": 9, "episodes.jsonl": 0})
+    directory.log("metrics.jsonl", {"a": 3})
+    assert directory.sync_logs() == {"metrics.jsonl": 18, "episodes.jsonl": 0}
+    directory.close()
+    assert (tmp_path / "metrics.jsonl").read_text() == '{"a": 1}\n{"a": 3}\n'
+    assert (tmp_path / "timings.jsonl").read_text() == '{"a": 1}\n', "clock values keep their whole lines"
+
+
+def test_without_a_checkpoint_logs_start_again(tmp_path):
+    directory = RunDirectory(tmp_path)
+    for name in ("metrics.jsonl", "episodes.jsonl", "timings.jsonl"):
+        (tmp_path / name).write_text('{"a": 1}\n')
+    directory.open_logs({})
+    directory.close()
+    assert {path.stat().st_size for path in tmp_path.glob("*.jsonl")} == {0}
