@@ -93,7 +93,7 @@ def test_all_problems_are_reported_at_once(tmp_path, capsys):
         (["trian"], ("'trian'", "did you mean 'train'?")),
         (["--verbose"], ("'--verbose'", "chorus --help")),
         (["list", "preset"], ("'preset'", "did you mean 'presets'?")),
-        (["show", "dqn"], ("'dqn'", "double-dqn")),
+        (["show", "doubl-dqn"], ("'doubl-dqn'", "double-dqn")),
         (["resume"], ("RUN", "chorus resume --help")),
         (["resume", "no/such/run"], ("no/such/run", "chorus list runs")),
         (["evaluate", "no/such/run"], ("no/such/run", "chorus list runs")),
