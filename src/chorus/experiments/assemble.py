@@ -9,8 +9,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 
 from chorus.agents.q import Agent, QLearning, q_agent
+from chorus.envs.atari import AtariSettings
 from chorus.envs.registry import describe, is_jax, make_host, make_jax
-from chorus.envs.spec import EnvSpec
+from chorus.envs.spec import EnvSpec, HostEnvs
 from chorus.errors import ChorusError
 from chorus.experiments.config import RunConfig
 from chorus.networks.forked import Forked
@@ -19,7 +20,7 @@ from chorus.training.evaluate import Evaluator
 from chorus.training.loop import Loop
 from chorus.training.progress import ProgressView
 from chorus.training.run_directory import RunDirectory
-from chorus.training.stepper import Decide, HostStepper, JaxStepper, Stepper
+from chorus.training.stepper import Decide, HostStepper, JaxStepper, LifeLoss, Stepper
 from chorus.training.trackers import Tracker
 from chorus.training.train import Training
 
@@ -52,7 +53,13 @@ class Assembly:
         env = self.config.env
         if is_jax(env.id):
             return JaxStepper(make_jax(env.id, env.max_episode_steps), decide, slots)
-        return HostStepper(lambda: make_host(env.id, env.max_episode_steps, render_mode), decide, slots)
+
+        def make_envs(count: int) -> HostEnvs:
+            return make_host(env.id, count, env.max_episode_steps, settings=env.atari, render_mode=render_mode)
+
+        lives = env.atari or AtariSettings()
+        life_loss = LifeLoss(terminal=lives.terminal_on_life_loss, redraw=lives.redraw_on_life_loss)
+        return HostStepper(make_envs, decide, slots, life_loss)
 
     def loop(self) -> Loop:
         config = self.config

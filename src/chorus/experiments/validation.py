@@ -2,6 +2,7 @@
 
 from chorus.ensemble.errors import Huber
 from chorus.ensemble.value_map import Cross, CrossOwn
+from chorus.envs.atari import ACTION_REPEAT
 from chorus.envs.spec import EnvSpec
 from chorus.errors import ChorusError
 from chorus.experiments.config import RunConfig
@@ -10,10 +11,11 @@ from chorus.training.policies import Member
 
 # The replay stores the owner of a transition in 16 bits.
 _MOST_MEMBERS = 65_535
+_MOST_FRAMES = 2**31 - 1
 
 
 def validate(config: RunConfig, spec: EnvSpec) -> None:
-    problems = [*_sizes(config), *_composition(config), *_budget(config, spec)]
+    problems = [*_sizes(config), *_atari(config, spec), *_composition(config), *_budget(config, spec)]
     if problems:
         raise ChorusError("; ".join(problems))
 
@@ -59,6 +61,33 @@ def _sizes(config: RunConfig) -> list[str]:
         problems.append(f"--learning-rate is {agent.optimizer.learning_rate}; it must be positive")
     if config.exploration.decay_steps < 1:
         problems.append(f"--epsilon-decay is {config.exploration.decay_steps}; it must be at least 1 agent step")
+    return problems
+
+
+def _atari(config: RunConfig, spec: EnvSpec) -> list[str]:
+    settings = config.env.atari
+    if spec.family != "atari":
+        if settings is None:
+            return []
+        return [
+            f"--sticky-actions, --noop-max, --terminal-on-life-loss and --redraw-on-life-loss are for Atari games and "
+            f"{spec.id} is none; leave them out (in a file: env.atari is null)"
+        ]
+    if settings is None:
+        return [f"env.atari is null; {spec.id} is an Atari game and needs it: leave it out of the file"]
+    problems = []
+    if not 0 <= settings.sticky_actions < 1:
+        problems.append(
+            f"--sticky-actions is {settings.sticky_actions}; it is a chance from 0 to below 1 (the paper uses 0, "
+            "Gymnasium's v5 0.25)"
+        )
+    if settings.noop_max < 0:
+        problems.append(f"--noop-max is {settings.noop_max}; it must not be negative")
+    if spec.max_episode_steps is not None and spec.max_episode_steps * ACTION_REPEAT > _MOST_FRAMES:
+        problems.append(
+            f"--max-episode-steps is {spec.max_episode_steps}; the emulator counts frames in 32 bits: use at most "
+            f"{_MOST_FRAMES // ACTION_REPEAT}"
+        )
     return problems
 
 

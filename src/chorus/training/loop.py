@@ -67,11 +67,12 @@ class Loop:
                     step += slots
                     cut = step >= last_step
                     ended = steps.terminated[t] | steps.truncated[t]
+                    terminal = steps.terminated[t] | steps.life_ended[t]
                     ring.add(
                         steps.action[t],
                         steps.reward[t],
-                        steps.terminated[t],
-                        (steps.truncated[t] | cut) & ~steps.terminated[t],
+                        terminal,
+                        (steps.truncated[t] | cut) & ~terminal,
                         steps.member[t],
                         steps.next_observation[t],
                     )
