@@ -11,7 +11,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from chorus.agents.batch import Batch
+from chorus.agents.batch import Batch, with_whole_stacks
 from chorus.agents.optimizers import Optimizer
 from chorus.arrays import AnyArray
 from chorus.ensemble.errors import Error
@@ -92,8 +92,11 @@ def member_losses(
     return losses, jnp.mean(main_value, axis=0)
 
 
-def q_agent(rule: QLearning, network: Forked, observation: np.ndarray) -> Agent:
-    """Close the four functions over a composition; `observation` is an example without a batch axis."""
+def q_agent(rule: QLearning, network: Forked, observation: np.ndarray, frame_stack: int = 1) -> Agent:
+    """Close the four functions over a composition; `observation` is an example without a batch axis.
+
+    With a `frame_stack` above 1, batches hold raw frames (see `Batch`).
+    """
     optimizer = rule.optimizer.build()
     value_map = rule.value_map
     main = jnp.asarray(value_map.main)
@@ -133,6 +136,8 @@ def q_agent(rule: QLearning, network: Forked, observation: np.ndarray) -> Agent:
 
     @partial(jax.jit, donate_argnums=0)
     def update(state: AgentState, batch: Batch) -> AgentState:
+        batch = with_whole_stacks(batch, frame_stack)
+
         def total(params: Params) -> tuple[Array, tuple[Array, Array]]:
             losses, values = member_losses(rule, network, params, state.target_params, batch)
             return jnp.sum(losses), (losses, values)

@@ -100,6 +100,7 @@ class Assembly:
             iteration_steps=self.config.schedule.iteration_steps,
             observation_shape=self.spec.observation_shape,
             observation_dtype=self.spec.observation_dtype,
+            frame_stack=self.spec.frame_stack,
         )
 
     def training(
@@ -142,7 +143,7 @@ def build_agent(config: RunConfig, spec: EnvSpec) -> Agent:
         target_period_updates=agent.target_period_updates,
         reward_clip=agent.reward_clip,
     )
-    return q_agent(rule, build_network(config, spec), spec.example())
+    return q_agent(rule, build_network(config, spec), spec.example(), spec.frame_stack)
 
 
 def count_parameters(config: RunConfig, spec: EnvSpec) -> int:
