@@ -100,7 +100,8 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         ("--iteration-steps", whole, "STEPS", "agent steps between evaluations and checkpoints"),
         ("--num-envs", whole, "E", "environments stepped side by side"),
         ("--max-episode-steps", whole, "STEPS", "agent steps after which an episode is truncated"),
-        ("--eval-episodes", whole, "K", "episodes for each evaluated policy"),
+        ("--eval-episodes", whole, "K", "at least this many episodes for each evaluated policy"),
+        ("--eval-steps", whole, "STEPS", "and whole episodes until at least this many agent steps, 0 for no floor"),
         ("--eval-envs", whole, "E", "environments played at once in evaluation"),
         ("--eval-epsilon", number, "EPS", "chance of a random action in evaluation, 0 to 1"),
     ):  # fmt: skip

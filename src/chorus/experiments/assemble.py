@@ -77,7 +77,12 @@ class Assembly:
             stepper=self.make_stepper(decide, config.env.num_envs),
             schedule=config.schedule,
             replay=config.replay,
+            whole_episodes=self.whole_episodes,
         )
+
+    @property
+    def whole_episodes(self) -> bool:
+        return self.spec.whole_episodes and self.config.env.num_envs == 1
 
     def evaluator(self, slots: int | None = None, render: bool = False) -> Evaluator:
         """`render` asks environments that live in Python for pictures."""
@@ -94,10 +99,11 @@ class Assembly:
         )
 
     def ring_layout(self) -> RingLayout:
+        beyond = (self.spec.max_episode_steps or 0) if self.whole_episodes else 0
         return RingLayout(
             lanes=self.config.env.num_envs,
             capacity=self.config.replay.capacity,
-            iteration_steps=self.config.schedule.iteration_steps,
+            iteration_steps=self.config.schedule.iteration_steps + beyond,
             observation_shape=self.spec.observation_shape,
             observation_dtype=self.spec.observation_dtype,
             frame_stack=self.spec.frame_stack,

@@ -45,6 +45,7 @@ OPTIONS: dict[str, str] = {
     "learning_starts": "schedule.learning_starts",
     "update_period": "schedule.update_period_steps",
     "eval_episodes": "evaluation.episodes",
+    "eval_steps": "evaluation.steps",
     "eval_envs": "evaluation.slots",
     "eval_epsilon": "evaluation.epsilon",
     "threads": "runtime.threads",

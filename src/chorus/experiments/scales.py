@@ -37,6 +37,7 @@ class Row:
     members: int
     eval_episodes: int
     eval_slots: int
+    eval_steps: int = 0
     update_steps: int = 4
     reward_clip: float | None = None
     episode_cap: int | None = None
@@ -112,8 +113,9 @@ _ATARI_PAPER = Row(
     iteration=250_000,
     total=50_000_000,
     members=10,
-    eval_episodes=30,
+    eval_episodes=1,
     eval_slots=1,
+    eval_steps=125_000,
     reward_clip=1.0,
     threads=2,
 )
@@ -135,6 +137,7 @@ _ATARI_LAPTOP = replace(
     members=5,
     eval_episodes=16,
     eval_slots=8,
+    eval_steps=0,
     episode_cap=5_000,
 )
 
@@ -234,7 +237,10 @@ def base_config(spec: EnvSpec, scale: Scale, hyperparameters: Hyperparameters, s
             update_period_steps=row.update_steps,
         ),
         evaluation=EvaluationSettings(
-            episodes=row.eval_episodes, slots=row.eval_slots, policies={"individual": RandomMember()}
+            episodes=row.eval_episodes,
+            steps=row.eval_steps,
+            slots=row.eval_slots,
+            policies={"individual": RandomMember()},
         ),
         runtime=Runtime(threads=row.threads),
     )

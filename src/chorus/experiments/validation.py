@@ -48,7 +48,11 @@ def _sizes(config: RunConfig) -> list[str]:
     problems += [
         f"{name} is {value}; it must lie between 0 and 1" for name, value in shares.items() if not 0 <= value <= 1
     ]
-    for name, value in {"--learning-starts": schedule.learning_starts, "--seed": config.seed}.items():
+    for name, value in {
+        "--learning-starts": schedule.learning_starts,
+        "--eval-steps": config.evaluation.steps,
+        "--seed": config.seed,
+    }.items():
         if value < 0:
             problems.append(f"{name} is {value}; it must not be negative")
     if config.exploration.warmup_steps < 0:
@@ -142,7 +146,8 @@ def _budget(config: RunConfig, spec: EnvSpec) -> list[str]:
         spec.max_episode_steps,
         min(schedule.iteration_steps, schedule.total_steps) // max(slots, 1),
     )
-    if longest is not None and 1 <= slot_steps < longest:
+    ends_with_an_episode = spec.whole_episodes and slots == 1
+    if longest is not None and 1 <= slot_steps < longest and not ends_with_an_episode:
         problems.append(
             f"an iteration gives each environment {slot_steps} steps, fewer than the {longest} an episode may last: "
             f"use --iteration-steps {longest * slots} or more (and --total-steps no less), or --max-episode-steps "
