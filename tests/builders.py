@@ -2,7 +2,7 @@
 
 import importlib.util
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -159,7 +159,7 @@ def tiny_loop(
     stepper = (
         JaxStepper(make_jax(env_id, None), decide, slots)
         if is_probe
-        else HostStepper(lambda: make_host(env_id, None), decide, slots)
+        else HostStepper(partial(make_host, env_id), decide, slots)
     )
     return Loop(
         agent=agent,

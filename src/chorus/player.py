@@ -12,6 +12,7 @@ from chorus.experiments.assemble import Assembly
 from chorus.training.acting import redraw
 from chorus.training.evaluate import EpisodeResult
 from chorus.training.policies import Member, Policy, RandomMember, Vote, choose
+from chorus.training.settings import Amount
 from chorus.training.train import evaluation_keys
 
 
@@ -75,7 +76,7 @@ class Player:
         slots = min(self.assembly.config.evaluation.slots, episodes)
         evaluator = self.assembly.evaluator(slots=slots)
         keys = evaluation_keys(seed, 0, self.policy_name)
-        return evaluator.evaluate(self.params, self.policy, keys, -(-episodes // slots))
+        return evaluator.evaluate(self.params, self.policy, keys, Amount(episodes=-(-episodes // slots)))
 
 
 def default_policy(assembly: Assembly) -> str:

@@ -14,6 +14,7 @@ from killing import PATIENCE_SECONDS, in_the_middle_of_an_iteration, wait_for
 from running import RUNS, background, chorus, listing
 
 CARTPOLE = ("cerl", "--env", "CartPole-v1")
+BREAKOUT = ("cerl", "--env", "ALE/Breakout-v5")
 
 # (arguments after `chorus train`, what the sentence must contain: the value, and the remedy)
 WRONG_OPTIONS = [
@@ -40,6 +41,14 @@ WRONG_OPTIONS = [
     ((*CARTPOLE, "--threads", "0"), ("--threads is 0", "at least 1")),
     ((*CARTPOLE, "--max-episode-steps", "0"), ("--max-episode-steps is 0", "at least 1")),
     ((*CARTPOLE, "--eval-episodes", "0"), ("--eval-episodes is 0", "at least 1")),
+    ((*CARTPOLE, "--eval-steps", "-1"), ("--eval-steps is -1", "not be negative")),
+    ((*CARTPOLE, "--sticky-actions", "0.25"), ("--sticky-actions", "CartPole-v1 is none", "leave them out")),
+    ((*CARTPOLE, "--terminal-on-life-loss"), ("--terminal-on-life-loss", "CartPole-v1 is none", "leave them out")),
+    (("cerl", "--env", "MinAtar/Breakout-v1", "--noop-max", "3"), ("--noop-max", "MinAtar/Breakout-v1 is none")),
+    ((*BREAKOUT, "--sticky-actions", "1"), ("--sticky-actions is 1.0", "from 0 to below 1")),
+    ((*BREAKOUT, "--noop-max", "-1"), ("--noop-max is -1", "not be negative")),
+    ((*BREAKOUT, "--max-episode-steps", "1e9"), ("--max-episode-steps is 1000000000", "use at most 536870911")),
+    (("cerl", "--env", "ALE/Brekout-v5"), ("'ALE/Brekout-v5'", "did you mean 'ALE/Breakout-v5'?")),
     ((*CARTPOLE, "--learning-rate", "fast"), ("--learning-rate", "'fast'", "not a number")),
     ((*CARTPOLE, "--learning-rate", "nan"), ("--learning-rate", "'nan'", "finite")),
     ((*CARTPOLE, "--learning-rate", "-0.1"), ("--learning-rate is -0.1", "positive")),

@@ -56,7 +56,7 @@ def test_squared_error_is_not_halved():
     ],
 )
 def test_epsilon_of_the_authors_code(step, epsilon):
-    schedule = row_for("image", "paper", "code").epsilon
+    schedule = row_for("atari", "paper", "code").epsilon
     assert schedule == LinearEpsilon(final=0.01, decay_steps=1_000_000, warmup_steps=50_000)
     assert float(schedule(step)) == pytest.approx(epsilon)
     assert schedule(np.array([step, step])) == pytest.approx([epsilon, epsilon])
@@ -64,7 +64,7 @@ def test_epsilon_of_the_authors_code(step, epsilon):
 
 def test_epsilon_of_the_papers_table_decays_over_sixteen_million_steps():
     # 0.01 + 0.99 · 8 000 000 / 16 000 000 = 0.505
-    assert float(row_for("image", "paper", "table").epsilon(8_050_000)) == pytest.approx(0.505)
+    assert float(row_for("atari", "paper", "table").epsilon(8_050_000)) == pytest.approx(0.505)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_epsilon_of_the_papers_table_decays_over_sixteen_million_steps():
     ],
 )
 def test_the_first_step_of_centred_rmsprop(hyperparameters, gradient, first_step):
-    settings = row_for("image", "paper", hyperparameters).optimizer
+    settings = row_for("atari", "paper", hyperparameters).optimizer
     assert isinstance(settings, CentredRMSProp)
     optimizer = settings.build()
     change, _ = optimizer.update(jnp.float32([gradient]), optimizer.init(jnp.zeros(1)), jnp.zeros(1))

@@ -9,6 +9,7 @@ from chorus.ensemble.bias import discounted_returns, value_bias
 from chorus.envs.registry import make_jax
 from chorus.training.evaluate import Evaluator
 from chorus.training.policies import RandomMember
+from chorus.training.settings import Amount
 from chorus.training.stepper import JaxStepper
 from chorus.training.train import evaluation_keys
 
@@ -24,6 +25,11 @@ def test_an_over_estimator_is_positive_and_an_under_estimator_negative(estimate,
     # The returns 3, 4, 4 have the mean 11/3.
     assert bias == pytest.approx(estimate - 11 / 3)
     assert np.sign(bias) == sign
+
+
+def test_no_return_goes_across_a_terminal_that_the_learner_sees():
+    # Lives of one and two steps: G_0 = 1; G_2 = 4, G_1 = 2 + 0.5 · 4 = 4; their mean is 3.
+    assert value_bias(np.full(3, 5.0), np.array([1.0, 2.0, 4.0]), 0.5, [1]) == pytest.approx(5.0 - 3.0)
 
 
 def test_an_evaluation_measures_the_bias_against_clipped_rewards():
@@ -44,7 +50,7 @@ def test_an_evaluation_measures_the_bias_against_clipped_rewards():
             discount=0.99,
             reward_clip=clip,
         )
-        results = evaluator.evaluate(params, RandomMember(), evaluation_keys(0, 1, "individual"), 3)
+        results = evaluator.evaluate(params, RandomMember(), evaluation_keys(0, 1, "individual"), Amount(episodes=3))
         assert len(results) == 6
         assert [result.bias for result in results] == pytest.approx([expected] * 6)
         assert {result.episodic_return for result in results} == {1.0}

@@ -41,6 +41,7 @@ class Script:
         shape = (self.steps, self.slots)
         ending = rng.choice([0, 0, 0, 1, 2], size=shape)
         self.terminated, self.truncated = ending == 1, ending == 2
+        self.life_ended = np.zeros(shape, bool)
         self.reward = rng.integers(-5, 5, size=shape).astype(np.float32)
         self.action = rng.integers(3, size=shape).astype(np.int32)
         self.member = rng.integers(4, size=shape).astype(np.int32)

@@ -1,5 +1,7 @@
 """Both steppers: chunks change nothing, members change only where episodes start, endings are told apart."""
 
+from functools import partial
+
 import gymnasium
 import jax
 import jax.numpy as jnp
@@ -108,7 +110,7 @@ def test_termination_wins_where_a_time_limit_falls_on_the_same_step():
 
 
 def test_a_gymnasium_environment_tells_termination_from_truncation(ladder):
-    steps = walked(HostStepper(lambda: make_host(ladder, None), decide, slots=2), [16])
+    steps = walked(HostStepper(partial(make_host, ladder), decide, slots=2), [16])
     # Three steps to a termination, five to a truncation, and again.
     expected = np.array([0, 0, 1, 0, 0, 0, 0, 2] * 2)
     for slot in range(2):
@@ -121,7 +123,7 @@ def test_a_gymnasium_environment_tells_termination_from_truncation(ladder):
 
 
 def test_a_gymnasium_environments_steps_do_not_depend_on_the_chunks(ladder):
-    stepper = HostStepper(lambda: make_host(ladder, None), decide, slots=2)
+    stepper = HostStepper(partial(make_host, ladder), decide, slots=2)
     for one, other in zip(walked(stepper, [8]), walked(stepper, [1, 5, 2]), strict=True):
         np.testing.assert_array_equal(one, other)
 
@@ -133,7 +135,7 @@ def test_the_loop_stores_a_time_limit_as_something_to_bootstrap_from(ladder):
         members=3,
         acting=Uniform(),
         epsilon=LinearEpsilon(),
-        stepper=HostStepper(lambda: make_host(ladder, None), decide, slots=1),
+        stepper=HostStepper(partial(make_host, ladder), decide, slots=1),
         schedule=schedule,
         replay=ReplaySettings(capacity=16, batch_size=4),
     )
@@ -154,7 +156,7 @@ def test_the_loop_stores_a_time_limit_as_something_to_bootstrap_from(ladder):
 
 def test_every_slot_and_every_iteration_has_another_seed():
     def first_reset(iteration):
-        stepper = HostStepper(lambda: make_host("CartPole-v1", None), decide, slots=3)
+        stepper = HostStepper(partial(make_host, "CartPole-v1"), decide, slots=3)
         stay = stepper.start(training_keys(0, iteration))
         stay.close()
         return jnp.asarray(stay.observation)

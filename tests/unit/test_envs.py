@@ -50,16 +50,16 @@ def test_an_environment_that_knows_no_render_mode_can_be_made(registered):
 @pytest.mark.filterwarnings("ignore:.*render_mode")
 def test_an_environment_that_cannot_draw_says_so_in_a_sentence(registered):
     with pytest.raises(ChorusError, match="cannot be filmed"):
-        make_host(registered(), None, render_mode="rgb_array")
+        make_host(registered(), 1, render_mode="rgb_array")
 
 
 def test_actions_are_counted_from_zero_and_handed_over_as_the_environment_counts(registered):
-    env = make_host(registered(), None)
-    env.reset(0)
-    env.step(0)
-    env.step(2)
-    assert env._env.unwrapped.taken == [1, 3]
-    env.close()
+    envs = make_host(registered(), 2)
+    envs.reset(np.array([0, 1]))
+    envs.step(np.array([0, 1]))
+    envs.step(np.array([2, 0]))
+    assert [env.unwrapped.taken for env in envs._envs] == [[1, 3], [2, 1]]
+    envs.close()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from chorus.agents.batch import Batch
+from chorus.agents.batch import Batch, with_whole_stacks
 from chorus.agents.optimizers import Optimizer
 from chorus.arrays import AnyArray
 from chorus.ensemble.auxiliary import Auxiliary, NoAuxiliary, Representations
@@ -125,8 +125,11 @@ def auxiliary_losses(
     )
 
 
-def q_agent(rule: QLearning, network: Network, observation: np.ndarray) -> Agent:
-    """Close the four functions over a composition; `observation` is an example without a batch axis."""
+def q_agent(rule: QLearning, network: Network, observation: np.ndarray, frame_stack: int = 1) -> Agent:
+    """Close the four functions over a composition; `observation` is an example without a batch axis.
+
+    With a `frame_stack` above 1, batches hold raw frames (see `Batch`).
+    """
     optimizer = rule.optimizer.build()
     value_map = rule.value_map
     main = jnp.asarray(value_map.main)
@@ -168,6 +171,7 @@ def q_agent(rule: QLearning, network: Network, observation: np.ndarray) -> Agent
 
     @partial(jax.jit, donate_argnums=0)
     def update(state: AgentState, batch: Batch) -> AgentState:
+        batch = with_whole_stacks(batch, frame_stack)
         learnt, fixed = split_fixed(state.params)
         weight = rule.auxiliary.weight
 

@@ -41,7 +41,8 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--env",
         metavar="ID",
-        help="environment: a Gymnasium id, MinAtar/Breakout-v1, or my_package:MyEnv-v0 (default: that of --config)",
+        help="environment: a Gymnasium id, ALE/Breakout-v5, MinAtar/Breakout-v1, or my_package:MyEnv-v0 (default: "
+        "that of --config)",
     )
     what.add_argument("--seed", type=whole, metavar="S", help="root of every random stream (default: 0)")
     what.add_argument(
@@ -109,12 +110,15 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         ("--iteration-steps", whole, "STEPS", "agent steps between evaluations and checkpoints"),
         ("--num-envs", whole, "E", "environments stepped side by side"),
         ("--max-episode-steps", whole, "STEPS", "agent steps after which an episode is truncated"),
-        ("--eval-episodes", whole, "K", "episodes for each evaluated policy"),
+        ("--eval-episodes", whole, "K", "at least this many episodes for each evaluated policy"),
+        ("--eval-steps", whole, "STEPS", "and whole episodes until at least this many agent steps, 0 for no floor"),
         ("--eval-envs", whole, "E", "environments played at once in evaluation"),
         ("--eval-epsilon", number, "EPS", "chance of a random action in evaluation, 0 to 1"),
     ):  # fmt: skip
         budget.add_argument(name, type=kind, metavar=metavar, help=f"{text} ({_FROM_SCALE})")
     budget.add_argument("--eval-members", action="store_true", help="evaluate each member by itself, too")
+
+    _add_atari_options(parser)
 
     machine = parser.add_argument_group("machine")
     machine.add_argument("--device", choices=["cpu", "gpu"], help="what computes (default: cpu)")
@@ -124,6 +128,28 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         metavar="T",
         help=f"CPU threads; another number gives other low-order bits ({_FROM_SCALE})",
     )
+
+
+def _add_atari_options(parser: argparse.ArgumentParser) -> None:
+    atari = parser.add_argument_group("Atari games only")
+    atari.add_argument(
+        "--sticky-actions",
+        type=number,
+        metavar="P",
+        help="chance that the emulator repeats the action before, from 0 to below 1; Gymnasium's v5 is 0.25 "
+        "(default: 0, the paper's)",
+    )
+    atari.add_argument(
+        "--noop-max",
+        type=whole,
+        metavar="K",
+        help="up to this many actions that do nothing before each game, their number drawn at random (default: 0)",
+    )
+    for name, text in (
+        ("--terminal-on-life-loss", "the learner sees a terminal at each lost life; game and scores go on"),
+        ("--redraw-on-life-loss", "draw the acting member anew at each lost life, not only where a game starts"),
+    ):
+        atari.add_argument(name, action="store_true", default=None, help=f"{text} (default: off)")
 
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:

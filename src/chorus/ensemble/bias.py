@@ -1,5 +1,7 @@
 """Value bias: how far a member's estimate lies above the return that followed (positive = over-estimation)."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from jaxtyping import Float
 
@@ -14,6 +16,16 @@ def discounted_returns(rewards: Float[np.ndarray, " T"], gamma: float) -> Float[
     return returns
 
 
-def value_bias(estimates: Float[np.ndarray, " T"], clipped_rewards: Float[np.ndarray, " T"], gamma: float) -> float:
-    """Mean over the episode of estimate - discounted clipped return; the learner, too, sees clipped rewards."""
-    return float(np.mean(estimates - discounted_returns(clipped_rewards, gamma)))
+def value_bias(
+    estimates: Float[np.ndarray, " T"],
+    clipped_rewards: Float[np.ndarray, " T"],
+    gamma: float,
+    terminals: Sequence[int] = (),
+) -> float:
+    """Mean over the episode of estimate - discounted clipped return; the learner, too, sees clipped rewards.
+
+    `terminals` are the steps within the episode at which the learner sees a terminal: no return goes across them.
+    """
+    lives = np.split(clipped_rewards, list(terminals))
+    returns = np.concatenate([discounted_returns(life, gamma) for life in lives])
+    return float(np.mean(estimates - returns))

@@ -7,7 +7,7 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from chorus.envs.spec import EnvSpec
+from chorus.envs.spec import EnvSpec, Moved
 from chorus.errors import ChorusError
 
 # Below this side length the strides of the Nature network leave nothing to look at.
@@ -15,34 +15,48 @@ _SMALLEST_IMAGE_SIDE = 36
 _CHANNEL_COUNTS = (1, 3, 4)
 
 
-class GymEnv:
-    """One slot; observations keep the environment's own layout, 64-bit floats are stored as 32-bit ones."""
+class GymEnvs:
+    """Observations keep the environment's own layout, 64-bit floats are stored as 32-bit ones."""
 
-    def __init__(self, env_id: str, max_episode_steps: int | None, render_mode: str | None = None) -> None:
-        self._env = make(env_id, max_episode_steps, render_mode)
-        self.spec = describe(env_id, self._env)
+    def __init__(self, env_id: str, slots: int, max_episode_steps: int | None, render_mode: str | None = None) -> None:
+        self._envs = [make(env_id, max_episode_steps, render_mode) for _ in range(slots)]
+        self.spec = describe(env_id, self._envs[0])
 
-    def reset(self, seed: int | None) -> np.ndarray:
-        observation, _ = self._env.reset(seed=seed)
+    def reset(self, seeds: np.ndarray) -> np.ndarray:
+        return np.stack([self._start(slot, int(seed)) for slot, seed in enumerate(seeds)])
+
+    def _start(self, slot: int, seed: int | None) -> np.ndarray:
+        observation, _ = self._envs[slot].reset(seed=seed)
         return np.asarray(observation, self.spec.observation_dtype)
 
-    def step(self, action: int) -> tuple[np.ndarray, float, bool, bool]:
-        observation, reward, terminated, truncated, _ = self._env.step(action + self.spec.first_action)
-        return (
-            np.asarray(observation, self.spec.observation_dtype),
-            float(reward),
-            bool(terminated),
-            bool(truncated),
+    def step(self, actions: np.ndarray) -> Moved:
+        results = [
+            env.step(int(action) + self.spec.first_action) for env, action in zip(self._envs, actions, strict=True)
+        ]
+        observed, rewards, terminated, truncated, _ = zip(*results, strict=True)
+        observation = np.stack([np.asarray(one, self.spec.observation_dtype) for one in observed])
+        ended = np.array(terminated, bool) | np.array(truncated, bool)
+        following = observation.copy()
+        for slot in np.flatnonzero(ended).tolist():
+            following[slot] = self._start(slot, None)
+        return Moved(
+            observation=observation,
+            following=following,
+            reward=np.array(rewards, np.float32),
+            terminated=np.array(terminated, bool),
+            truncated=np.array(truncated, bool),
+            life_lost=np.zeros(len(ended), bool),
         )
 
     def render(self) -> np.ndarray:
-        picture: Any = self._env.render()
+        picture: Any = self._envs[0].render()
         if picture is None:
             raise ChorusError(f"'{self.spec.id}' cannot be filmed: its render() returns nothing in rgb_array mode")
         return np.asarray(picture, np.uint8)
 
     def close(self) -> None:
-        self._env.close()
+        for env in self._envs:
+            env.close()
 
 
 def make(env_id: str, max_episode_steps: int | None, render_mode: str | None) -> gymnasium.Env:

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from chorus.envs import minatar, probes
-from chorus.envs.gym import GymEnv
-from chorus.envs.spec import EnvSpec, HostEnv, JaxEnv
+from chorus.envs import atari, gym, minatar, probes
+from chorus.envs.atari_games import is_atari
+from chorus.envs.spec import EnvSpec, HostEnvs, JaxEnv
 from chorus.errors import ChorusError
 from chorus.suggest import did_you_mean
 
@@ -31,17 +31,29 @@ def make_jax(env_id: str, max_episode_steps: int | None) -> JaxEnv:
     return JAX_ENVS[env_id].make(env_id, max_episode_steps)
 
 
-def make_host(env_id: str, max_episode_steps: int | None, render_mode: str | None = None) -> HostEnv:
-    return GymEnv(env_id, max_episode_steps, render_mode)
+def make_host(
+    env_id: str,
+    slots: int,
+    max_episode_steps: int | None = None,
+    *,
+    settings: atari.AtariSettings | None = None,
+    render_mode: str | None = None,
+) -> HostEnvs:
+    """Slots of an environment that lives in Python; `settings` are for Atari games."""
+    if is_atari(env_id):
+        return atari.AtariEnvs(env_id, slots, max_episode_steps, settings or atari.AtariSettings())
+    return gym.GymEnvs(env_id, slots, max_episode_steps, render_mode)
 
 
 def describe(env_id: str, max_episode_steps: int | None = None) -> EnvSpec:
-    """The description of an environment; one that lives in Python is constructed for it and closed."""
+    """The description of an environment; a Gymnasium one is constructed for it and closed."""
     if is_jax(env_id):
         return JAX_ENVS[env_id].describe(env_id, max_episode_steps)
     if env_id.startswith(("MinAtar/", "Probe/")):
         raise ChorusError(f"the environment '{env_id}' does not exist{did_you_mean(env_id, JAX_ENVS)}")
-    env = make_host(env_id, max_episode_steps)
+    if is_atari(env_id):
+        return atari.describe(env_id, max_episode_steps)
+    env = gym.GymEnvs(env_id, 1, max_episode_steps)
     try:
         return env.spec
     finally:

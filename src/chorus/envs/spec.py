@@ -1,17 +1,19 @@
 """What the rest of Chorus knows of an environment, and the two shapes an environment can have."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Array, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, Shaped
 
 
 @dataclass(frozen=True)
 class EnvSpec:
     """`max_episode_steps` is a truncation in agent steps; `family` chooses the row of the scale table.
 
-    Agents count actions from 0; `first_action` is what the environment calls its first one.
+    Agents count actions from 0; `first_action` is what the environment calls its first one. With a `frame_stack` of
+    S > 1 an observation is the newest S frames along its first axis, oldest first and zeros before an episode's
+    start. Where `whole_episodes` holds, an iteration in a single environment ends with an episode.
     """
 
     id: str
@@ -23,6 +25,8 @@ class EnvSpec:
     action_repeat: int = 1
     channels_first: bool = False
     first_action: int = 0
+    frame_stack: int = 1
+    whole_episodes: bool = False
 
     def example(self) -> np.ndarray:
         return np.zeros(self.observation_shape, self.observation_dtype)
@@ -47,18 +51,34 @@ class JaxEnv(Protocol):
         ...
 
 
+class Moved(NamedTuple):
+    """One step of E slots. Where an episode ended, `observation` is its last and `following` the next one's first.
+
+    `life_lost` marks a life that was lost while the game goes on.
+    """
+
+    observation: Shaped[np.ndarray, "E ..."]
+    following: Shaped[np.ndarray, "E ..."]
+    reward: Float[np.ndarray, " E"]
+    terminated: Bool[np.ndarray, " E"]
+    truncated: Bool[np.ndarray, " E"]
+    life_lost: Bool[np.ndarray, " E"]
+
+
 @runtime_checkable
-class HostEnv(Protocol):
-    """One slot of an environment that lives in Python; constructed anew each iteration."""
+class HostEnvs(Protocol):
+    """E slots of an environment that lives in Python, moved together; constructed anew each iteration."""
 
     spec: EnvSpec
 
-    def reset(self, seed: int | None) -> np.ndarray: ...
-
-    def step(self, action: int) -> tuple[np.ndarray, float, bool, bool]:
-        """Observation, reward, terminated, truncated."""
+    def reset(self, seeds: Int[np.ndarray, " E"]) -> Shaped[np.ndarray, "E ..."]:
+        """The first observation of every slot; later episodes start by themselves."""
         ...
 
-    def render(self) -> np.ndarray: ...
+    def step(self, actions: Int[np.ndarray, " E"]) -> Moved: ...
+
+    def render(self) -> np.ndarray:
+        """An RGB picture of the first slot after its last step."""
+        ...
 
     def close(self) -> None: ...

@@ -9,8 +9,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 
 from chorus.agents.q import Agent, Network, QLearning, q_agent
+from chorus.envs.atari import AtariSettings
 from chorus.envs.registry import describe, is_jax, make_host, make_jax
-from chorus.envs.spec import EnvSpec
+from chorus.envs.spec import EnvSpec, HostEnvs
 from chorus.errors import ChorusError
 from chorus.experiments.config import RunConfig
 from chorus.networks.forked import Forked
@@ -20,7 +21,7 @@ from chorus.training.evaluate import Evaluator
 from chorus.training.loop import Loop
 from chorus.training.progress import ProgressView
 from chorus.training.run_directory import RunDirectory
-from chorus.training.stepper import Decide, HostStepper, JaxStepper, Stepper
+from chorus.training.stepper import Decide, HostStepper, JaxStepper, LifeLoss, Stepper
 from chorus.training.trackers import Tracker
 from chorus.training.train import Training
 
@@ -53,7 +54,13 @@ class Assembly:
         env = self.config.env
         if is_jax(env.id):
             return JaxStepper(make_jax(env.id, env.max_episode_steps), decide, slots)
-        return HostStepper(lambda: make_host(env.id, env.max_episode_steps, render_mode), decide, slots)
+
+        def make_envs(count: int) -> HostEnvs:
+            return make_host(env.id, count, env.max_episode_steps, settings=env.atari, render_mode=render_mode)
+
+        lives = env.atari or AtariSettings()
+        life_loss = LifeLoss(terminal=lives.terminal_on_life_loss, redraw=lives.redraw_on_life_loss)
+        return HostStepper(make_envs, decide, slots, life_loss)
 
     def loop(self) -> Loop:
         config = self.config
@@ -71,7 +78,12 @@ class Assembly:
             stepper=self.make_stepper(decide, config.env.num_envs),
             schedule=config.schedule,
             replay=config.replay,
+            whole_episodes=self.whole_episodes,
         )
+
+    @property
+    def whole_episodes(self) -> bool:
+        return self.spec.whole_episodes and self.config.env.num_envs == 1
 
     def evaluator(self, slots: int | None = None, render: bool = False) -> Evaluator:
         """`render` asks environments that live in Python for pictures."""
@@ -88,12 +100,14 @@ class Assembly:
         )
 
     def ring_layout(self) -> RingLayout:
+        beyond = (self.spec.max_episode_steps or 0) if self.whole_episodes else 0
         return RingLayout(
             lanes=self.config.env.num_envs,
             capacity=self.config.replay.capacity,
-            iteration_steps=self.config.schedule.iteration_steps,
+            iteration_steps=self.config.schedule.iteration_steps + beyond,
             observation_shape=self.spec.observation_shape,
             observation_dtype=self.spec.observation_dtype,
+            frame_stack=self.spec.frame_stack,
         )
 
     def training(
@@ -142,7 +156,7 @@ def build_agent(config: RunConfig, spec: EnvSpec) -> Agent:
         selection=agent.selection,
         auxiliary=agent.auxiliary,
     )
-    return q_agent(rule, build_network(config, spec), spec.example())
+    return q_agent(rule, build_network(config, spec), spec.example(), spec.frame_stack)
 
 
 def count_parameters(config: RunConfig, spec: EnvSpec) -> int:

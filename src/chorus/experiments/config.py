@@ -11,6 +11,7 @@ from chorus.ensemble.errors import Error
 from chorus.ensemble.estimates import Estimate
 from chorus.ensemble.selection import Selection
 from chorus.ensemble.value_map import ValueMapRule
+from chorus.envs.atari import AtariSettings
 from chorus.errors import ChorusError
 from chorus.experiments.codec import decode, encode
 from chorus.networks.layers import Initialization
@@ -27,11 +28,13 @@ class EnvSettings:
     """Where the agent lives."""
 
     id: str
-    """Gymnasium id, `MinAtar/Breakout-v1`, or `my_package:MyEnv-v0`."""
+    """Gymnasium id, `ALE/Breakout-v5`, `MinAtar/Breakout-v1`, or `my_package:MyEnv-v0`."""
     num_envs: int
     """Environments stepped side by side; the number of updates for each agent step does not depend on it."""
     max_episode_steps: int | None
     """Agent steps after which an episode is truncated; none means the environment's own limit."""
+    atari: AtariSettings | None = None
+    """What an Atari game may be asked for; none for every other environment."""
 
 
 @dataclass(frozen=True, kw_only=True)

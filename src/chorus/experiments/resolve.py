@@ -25,6 +25,10 @@ from chorus.training.policies import Member
 OPTIONS: dict[str, str] = {
     "num_envs": "env.num_envs",
     "max_episode_steps": "env.max_episode_steps",
+    "sticky_actions": "env.atari.sticky_actions",
+    "noop_max": "env.atari.noop_max",
+    "terminal_on_life_loss": "env.atari.terminal_on_life_loss",
+    "redraw_on_life_loss": "env.atari.redraw_on_life_loss",
     "members": "agent.members",
     "shared_layers": "agent.shared_layers",
     "learning_rate": "agent.optimizer.learning_rate",
@@ -43,6 +47,7 @@ OPTIONS: dict[str, str] = {
     "learning_starts": "schedule.learning_starts",
     "update_period": "schedule.update_period_steps",
     "eval_episodes": "evaluation.episodes",
+    "eval_steps": "evaluation.steps",
     "eval_envs": "evaluation.slots",
     "eval_epsilon": "evaluation.epsilon",
     "threads": "runtime.threads",
@@ -92,8 +97,9 @@ def resolve(request: Request) -> Resolved:
     seed = request.seed if request.seed is not None else stored.get("seed", 0)
     _check_head({"scale": scale, "hyperparameters": hyperparameters}, "what was asked for")
 
-    own_limit = describe(env_id)
-    default, sources = _preset_layers(own_limit, preset, scale, hyperparameters, seed)
+    found = describe(env_id)
+    env_id = found.id
+    default, sources = _preset_layers(found, preset, scale, hyperparameters, seed)
     config = _lay_over(default, stored, sources, f"file {request.file}")
     config = _lay_over(config, _option_tree(request.options, preset, config), sources, "given as an option")
     config = replace(config, preset=preset.name, scale=scale, hyperparameters=hyperparameters, seed=seed)

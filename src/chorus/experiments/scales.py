@@ -12,6 +12,7 @@ from chorus.ensemble.errors import Huber
 from chorus.ensemble.estimates import Scalar
 from chorus.ensemble.selection import Online
 from chorus.ensemble.value_map import Members
+from chorus.envs.atari import AtariSettings
 from chorus.envs.spec import EnvSpec
 from chorus.errors import ChorusError
 from chorus.experiments.config import AgentSettings, EnvSettings, Hyperparameters, RunConfig, Runtime, Scale
@@ -39,6 +40,7 @@ class Row:
     members: int
     eval_episodes: int
     eval_slots: int
+    eval_steps: int = 0
     update_steps: int = 4
     reward_clip: float | None = None
     episode_cap: int | None = None
@@ -114,7 +116,7 @@ _FLAT_LAPTOP = Row(
     eval_slots=4,
 )
 
-_IMAGE_PAPER = Row(
+_ATARI_PAPER = Row(
     source="the authors' code (docs/deviations.md)",
     torso=nature(),
     optimizer=CentredRMSProp(),
@@ -126,8 +128,9 @@ _IMAGE_PAPER = Row(
     iteration=250_000,
     total=50_000_000,
     members=10,
-    eval_episodes=30,
+    eval_episodes=1,
     eval_slots=1,
+    eval_steps=125_000,
     reward_clip=1.0,
     threads=2,
     quantile=QuantileRow(
@@ -139,9 +142,9 @@ _IMAGE_PAPER = Row(
     ),
 )
 
-_IMAGE_LAPTOP = replace(
-    _IMAGE_PAPER,
-    source="laptop scale for images (docs/scales.md)",
+_ATARI_LAPTOP = replace(
+    _ATARI_PAPER,
+    source="laptop scale for Atari (docs/scales.md)",
     quantile=None,
     torso=ConvTorso(
         convolutions=(ConvLayer(features=16, kernel=8, stride=4), ConvLayer(features=32, kernel=4, stride=2)),
@@ -157,8 +160,11 @@ _IMAGE_LAPTOP = replace(
     members=5,
     eval_episodes=16,
     eval_slots=8,
+    eval_steps=0,
     episode_cap=5_000,
 )
+
+_SMALL_CONV = ConvTorso(convolutions=(ConvLayer(features=4, kernel=8, stride=4),), dense=(16,))
 
 TABLE: dict[tuple[str, Scale], Row] = {
     ("minatar", "smoke"): replace(_SMOKE, torso=_minatar_torso(4, 16)),
@@ -176,19 +182,24 @@ TABLE: dict[tuple[str, Scale], Row] = {
         source="paper scale for flat observations, which the paper does not use: its ensemble size",
         members=10,
     ),
-    ("image", "smoke"): replace(
-        _SMOKE,
-        torso=ConvTorso(convolutions=(ConvLayer(features=4, kernel=8, stride=4),), dense=(16,)),
-        reward_clip=1.0,
+    ("atari", "smoke"): replace(_SMOKE, torso=_SMALL_CONV, reward_clip=1.0),
+    ("atari", "laptop"): _ATARI_LAPTOP,
+    ("atari", "paper"): _ATARI_PAPER,
+    ("image", "smoke"): replace(_SMOKE, torso=_SMALL_CONV),
+    ("image", "laptop"): replace(
+        _ATARI_LAPTOP, source="laptop scale for images: Atari's, rewards as they are", reward_clip=None
     ),
-    ("image", "laptop"): _IMAGE_LAPTOP,
-    ("image", "paper"): _IMAGE_PAPER,
+    ("image", "paper"): replace(
+        _ATARI_PAPER,
+        source="paper scale for images, which the paper has on Atari only: Atari's, rewards as they are",
+        reward_clip=None,
+    ),
 }
 
 # Where the paper's own table differs from the code it was run with (Deviation D1, D2).
 _PAPER_TABLE: dict[tuple[str, Scale], Row] = {
-    ("image", "paper"): replace(
-        _IMAGE_PAPER,
+    ("atari", "paper"): replace(
+        _ATARI_PAPER,
         source="the paper's table 1",
         optimizer=CentredRMSProp(epsilon=1.0 / 32**2),
         epsilon=LinearEpsilon(final=0.01, decay_steps=16_000_000, warmup_steps=50_000),
@@ -201,7 +212,7 @@ def row_for(family: str, scale: Scale, hyperparameters: Hyperparameters) -> Row:
         return TABLE[family, scale]
     if (family, scale) not in _PAPER_TABLE:
         raise ChorusError(
-            "--hyperparameters table is the paper's table for images at --scale paper, the only place where it "
+            "--hyperparameters table is the paper's table for Atari at --scale paper, the only place where it "
             f"differs from the authors' code; this is {family} at {scale} scale: leave the option out"
         )
     return _PAPER_TABLE[family, scale]
@@ -221,7 +232,12 @@ def base_config(spec: EnvSpec, scale: Scale, hyperparameters: Hyperparameters, s
         scale=scale,
         hyperparameters=hyperparameters,
         seed=seed,
-        env=EnvSettings(id=spec.id, num_envs=row.slots, max_episode_steps=episode_cap(spec, row)),
+        env=EnvSettings(
+            id=spec.id,
+            num_envs=row.slots,
+            max_episode_steps=episode_cap(spec, row),
+            atari=AtariSettings() if spec.family == "atari" else None,
+        ),
         agent=AgentSettings(
             members=1,
             shared_layers=0,
@@ -248,7 +264,10 @@ def base_config(spec: EnvSpec, scale: Scale, hyperparameters: Hyperparameters, s
             update_period_steps=row.update_steps,
         ),
         evaluation=EvaluationSettings(
-            episodes=row.eval_episodes, slots=row.eval_slots, policies={"individual": RandomMember()}
+            episodes=row.eval_episodes,
+            steps=row.eval_steps,
+            slots=row.eval_slots,
+            policies={"individual": RandomMember()},
         ),
         runtime=Runtime(threads=row.threads),
     )

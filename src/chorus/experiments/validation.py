@@ -3,6 +3,7 @@
 from chorus.ensemble.errors import Huber, QuantileHuber
 from chorus.ensemble.estimates import Quantile
 from chorus.ensemble.value_map import Cross, CrossOwn
+from chorus.envs.atari import ACTION_REPEAT
 from chorus.envs.spec import EnvSpec
 from chorus.errors import ChorusError
 from chorus.experiments.config import RunConfig
@@ -11,10 +12,11 @@ from chorus.training.policies import Member
 
 # The replay stores the owner of a transition in 16 bits.
 _MOST_MEMBERS = 65_535
+_MOST_FRAMES = 2**31 - 1
 
 
 def validate(config: RunConfig, spec: EnvSpec) -> None:
-    problems = [*_sizes(config), *_composition(config), *_budget(config, spec)]
+    problems = [*_sizes(config), *_atari(config, spec), *_composition(config), *_budget(config, spec)]
     if problems:
         raise ChorusError("; ".join(problems))
 
@@ -47,7 +49,11 @@ def _sizes(config: RunConfig) -> list[str]:
     problems += [
         f"{name} is {value}; it must lie between 0 and 1" for name, value in shares.items() if not 0 <= value <= 1
     ]
-    for name, value in {"--learning-starts": schedule.learning_starts, "--seed": config.seed}.items():
+    for name, value in {
+        "--learning-starts": schedule.learning_starts,
+        "--eval-steps": config.evaluation.steps,
+        "--seed": config.seed,
+    }.items():
         if value < 0:
             problems.append(f"{name} is {value}; it must not be negative")
     if config.exploration.warmup_steps < 0:
@@ -60,6 +66,33 @@ def _sizes(config: RunConfig) -> list[str]:
         problems.append(f"--learning-rate is {agent.optimizer.learning_rate}; it must be positive")
     if config.exploration.decay_steps < 1:
         problems.append(f"--epsilon-decay is {config.exploration.decay_steps}; it must be at least 1 agent step")
+    return problems
+
+
+def _atari(config: RunConfig, spec: EnvSpec) -> list[str]:
+    settings = config.env.atari
+    if spec.family != "atari":
+        if settings is None:
+            return []
+        return [
+            f"--sticky-actions, --noop-max, --terminal-on-life-loss and --redraw-on-life-loss are for Atari games and "
+            f"{spec.id} is none; leave them out (in a file: env.atari is null)"
+        ]
+    if settings is None:
+        return [f"env.atari is null; {spec.id} is an Atari game and needs it: leave it out of the file"]
+    problems = []
+    if not 0 <= settings.sticky_actions < 1:
+        problems.append(
+            f"--sticky-actions is {settings.sticky_actions}; it is a chance from 0 to below 1 (the paper uses 0, "
+            "Gymnasium's v5 0.25)"
+        )
+    if settings.noop_max < 0:
+        problems.append(f"--noop-max is {settings.noop_max}; it must not be negative")
+    if spec.max_episode_steps is not None and spec.max_episode_steps * ACTION_REPEAT > _MOST_FRAMES:
+        problems.append(
+            f"--max-episode-steps is {spec.max_episode_steps}; the emulator counts frames in 32 bits: use at most "
+            f"{_MOST_FRAMES // ACTION_REPEAT}"
+        )
     return problems
 
 
@@ -132,7 +165,8 @@ def _budget(config: RunConfig, spec: EnvSpec) -> list[str]:
         spec.max_episode_steps,
         min(schedule.iteration_steps, schedule.total_steps) // max(slots, 1),
     )
-    if longest is not None and 1 <= slot_steps < longest:
+    ends_with_an_episode = spec.whole_episodes and slots == 1
+    if longest is not None and 1 <= slot_steps < longest and not ends_with_an_episode:
         problems.append(
             f"an iteration gives each environment {slot_steps} steps, fewer than the {longest} an episode may last: "
             f"use --iteration-steps {longest * slots} or more (and --total-steps no less), or --max-episode-steps "

@@ -5,6 +5,10 @@ only the final observation; the next observation of a transition is the row afte
 lane has ever been given, and a position p lives in physical row p mod rows. The *window* is what may be sampled:
 the newest `capacity` transitions. Beyond it the ring keeps `slack` rows so that the window each kept checkpoint
 saw stays untouched on disk.
+
+Where an observation is a stack of frames, a row holds only its newest one, and reading a row finds the others in the
+rows before it, never across an episode's start. A terminal in the middle of an episode (a lost life) is a flag, not
+another row: frames go on across it.
 """
 
 from dataclasses import dataclass
@@ -29,17 +33,22 @@ _FINAL_ROWS_SHARE_OF_LARGE = 8
 
 @dataclass(frozen=True)
 class RingLayout:
-    """Sizes of a ring; `iteration_steps` is how many agent steps lie between two checkpoints."""
+    """Sizes of a ring; `iteration_steps` is the most agent steps that lie between two checkpoints.
+
+    With a `frame_stack` above 1 the first axis of an observation is its frames, oldest first.
+    """
 
     lanes: int
     capacity: int
     iteration_steps: int
     observation_shape: tuple[int, ...]
     observation_dtype: np.dtype
+    frame_stack: int = 1
 
     def types(self) -> ColumnTypes:
+        stored = self.observation_shape if self.frame_stack == 1 else self.observation_shape[1:]
         return {
-            "observation": (self.observation_shape, self.observation_dtype),
+            "observation": (stored, self.observation_dtype),
             "action": ((), np.dtype(np.int32)),
             "reward": ((), np.dtype(np.float32)),
             "flags": ((), np.dtype(np.uint8)),
@@ -60,8 +69,10 @@ class RingLayout:
 
     @cached_property
     def rows(self) -> int:
-        """Rows a lane: the window, and two iterations for the two checkpoints that are kept."""
-        return self.window_rows + 2 * self._with_final_rows(-(-self.iteration_steps // self.lanes))
+        """Rows a lane: the window, the frames its first stack reaches back to, and two iterations for the two
+        checkpoints that are kept."""
+        iteration = self._with_final_rows(-(-self.iteration_steps // self.lanes))
+        return self.window_rows + self.frame_stack - 1 + 2 * iteration
 
     @property
     def total_bytes(self) -> int:
@@ -77,7 +88,7 @@ class Cursor(NamedTuple):
 
 
 class Windows(NamedTuple):
-    """n-step windows read from the ring, without the member axis."""
+    """n-step windows read from the ring, without the member axis; stacks of frames as `Batch` has them."""
 
     observation: Shaped[np.ndarray, "B ..."]
     action: Int[np.ndarray, " B"]
@@ -104,7 +115,7 @@ class Ring:
 
     def protect(self, cursor: Cursor) -> None:
         """Rows from this cursor's window on must not be overwritten: a kept checkpoint needs them."""
-        self._protected = cursor.oldest.copy()
+        self._protected = np.maximum(cursor.oldest - (self.layout.frame_stack - 1), 0)
 
     def physical(self, lane: Int[np.ndarray, "*#b"], position: Int[np.ndarray, "*#b"]) -> Int[np.ndarray, "..."]:
         return self._lane_start[lane] + position % self.layout.rows
@@ -141,7 +152,7 @@ class Ring:
                 f"{self.layout.rows} rows a lane; use a smaller --iteration-steps or a larger --buffer-size"
             )
         row = self.physical(lanes, position)
-        self._flat["observation"][row] = observation
+        self._flat["observation"][row] = observation if self.layout.frame_stack == 1 else observation[:, -1]
         self._flat["flags"][row] = 0
         self.cursor.end[lanes] += 1
 
@@ -196,14 +207,32 @@ class Ring:
         inside = np.arange(steps) < length[:, None]
         rewards = self._flat["reward"][self.physical(lane[:, None], position[:, None] + np.arange(steps))]
         last = self.physical(lane, position + length - 1)
+        observation, next_observation = self._observations(lane, position, length, steps)
         return Windows(
-            observation=self._flat["observation"][first],
+            observation=observation,
             action=self._flat["action"][first],
             rewards=np.where(inside, rewards, np.float32(0.0)),
             length=length.astype(np.int32),
             terminated=(self._flat["flags"][last] & TERMINATED) > 0,
-            next_observation=self._flat["observation"][self.physical(lane, position + length)],
+            next_observation=next_observation,
         )
+
+    def _observations(
+        self, lane: Int[np.ndarray, " B"], position: Int[np.ndarray, " B"], length: Int[np.ndarray, " B"], steps: int
+    ) -> tuple[Shaped[np.ndarray, "B ..."], Shaped[np.ndarray, "B ..."]]:
+        """What was seen before and after each window; of stacks, the whole one before and only new frames after."""
+        stored, stack = self._flat["observation"], self.layout.frame_stack
+        if stack == 1:
+            return stored[self.physical(lane, position)], stored[self.physical(lane, position + length)]
+        lane = lane[:, None]
+        before = position[:, None] + np.arange(1 - stack, 1)
+        after = position[:, None] + np.minimum(np.arange(1, steps + 1), length[:, None])
+        observation = np.take(stored, self.physical(lane, before), axis=0)
+        # A row without a transition is the last of its episode: what lies before the newest such row is another one.
+        goes_on = (self._flat["flags"][self.physical(lane, before[:, :-1])] > 0) & (before[:, :-1] >= 0)
+        same_episode = np.logical_and.accumulate(goes_on[:, ::-1], axis=1)[:, ::-1]
+        observation[:, :-1][~same_episode] = 0
+        return observation, np.take(stored, self.physical(lane, after), axis=0)
 
     def owners(self, lane: Int[np.ndarray, " B"], position: Int[np.ndarray, " B"]) -> Integer[np.ndarray, " B"]:
         """The member that generated each of the given transitions."""

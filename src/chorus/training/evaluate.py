@@ -1,4 +1,4 @@
-"""One evaluation for every named policy: frozen networks, a fixed number of episodes in every slot."""
+"""One evaluation for every named policy: frozen networks, and in every slot as much play as was fixed before."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,6 +12,7 @@ from jaxtyping import Array, PRNGKeyArray
 from chorus.agents.q import Agent, explore
 from chorus.ensemble.bias import value_bias
 from chorus.training.policies import Policy, choose, measure
+from chorus.training.settings import Amount
 from chorus.training.stepper import Decide, Keys, Stepper, Steps
 
 MakeStepper = Callable[[Decide, int], Stepper]
@@ -31,9 +32,12 @@ class EpisodeResult:
 
 @dataclass
 class _Slot:
+    """The episode that is being played; where the learner sees a terminal, `lives` has the steps before it."""
+
     rewards: list[float] = field(default_factory=list)
     estimates: list[float] = field(default_factory=list)
     entropies: list[float] = field(default_factory=list)
+    lives: list[int] = field(default_factory=list)
 
 
 @dataclass
@@ -71,20 +75,21 @@ class Evaluator:
         shares = policy.shares(self.members)
         return self.stepper.advance((params, np.asarray(policy.voting)), shares, stay, epsilon)
 
-    def evaluate(self, params: Any, policy: Policy, keys: Keys, episodes_a_slot: int) -> list[EpisodeResult]:
-        """The first `episodes_a_slot` episodes of every slot: taking the first to finish would favour short ones."""
+    def evaluate(self, params: Any, policy: Policy, keys: Keys, amount: Amount) -> list[EpisodeResult]:
+        """Every slot's first episodes, until it has played the amount."""
         results: list[list[EpisodeResult]] = [[] for _ in range(self.slots)]
-        open_slots = [_Slot() for _ in range(self.slots)]
+        open_slots: list[_Slot | None] = [_Slot() for _ in range(self.slots)]
         stay = self.stepper.start(keys)
         try:
-            while any(len(done) < episodes_a_slot for done in results):
+            while any(running is not None for running in open_slots):
                 stay, steps = self.advance(params, policy, stay)
                 for t, slot in np.ndindex(*steps.reward.shape):
-                    if len(results[slot]) < episodes_a_slot:
-                        finished = self._record(open_slots[slot], steps, t, slot)
-                        if finished is not None:
-                            results[slot].append(finished)
-                            open_slots[slot] = _Slot()
+                    running, done = open_slots[slot], results[slot]
+                    finished = self._record(running, steps, t, slot) if running is not None else None
+                    if finished is not None:
+                        done.append(finished)
+                        enough = amount.reached(len(done), sum(result.length for result in done))
+                        open_slots[slot] = None if enough else _Slot()
         finally:
             stay.close()
         return [result for slot in results for result in slot]
@@ -93,6 +98,8 @@ class Evaluator:
         running.rewards.append(float(steps.reward[t, slot]))
         running.estimates.append(float(steps.measured.estimate[t, slot]))
         running.entropies.append(float(steps.measured.entropy[t, slot]))
+        if steps.life_ended[t, slot]:
+            running.lives.append(len(running.rewards))
         if not (steps.terminated[t, slot] or steps.truncated[t, slot]):
             return None
         rewards = np.asarray(running.rewards)
@@ -104,7 +111,7 @@ class Evaluator:
             episodic_return=float(rewards.sum()),
             length=len(rewards),
             entropy=float(np.mean(running.entropies)),
-            bias=value_bias(np.asarray(running.estimates), learnt, self.discount) if whole else None,
+            bias=value_bias(np.asarray(running.estimates), learnt, self.discount, running.lives) if whole else None,
         )
 
 

@@ -35,7 +35,11 @@ class Learned(NamedTuple):
 
 @dataclass(frozen=True)
 class Loop:
-    """Everything an iteration needs that does not change between iterations."""
+    """Everything an iteration needs that does not change between iterations.
+
+    With `whole_episodes` an iteration ends with the first episode that ends after its steps; that needs one slot and
+    steps one by one.
+    """
 
     agent: Agent
     members: int
@@ -44,38 +48,47 @@ class Loop:
     stepper: Stepper
     schedule: Schedule
     replay: ReplaySettings
+    whole_episodes: bool = False
 
     def updates_due(self, step: int) -> int:
         """How many gradient steps belong to the first `step` agent steps."""
         return max(0, step - self.schedule.learning_starts) // self.schedule.update_period_steps
 
     def run(
-        self, state: AgentState, ring: Ring, iteration: int, keys: Keys, rng: np.random.Generator
+        self,
+        state: AgentState,
+        ring: Ring,
+        iteration: int,
+        keys: Keys,
+        rng: np.random.Generator,
+        first_step: int | None = None,
     ) -> Iterator[Collected | Learned]:
-        """One iteration; its last transitions are stored as truncated."""
-        first_step, last_step = self.schedule.span(iteration)
+        """One iteration from `first_step` on; what its end cuts short is stored as truncated."""
+        first_step, last_step = self.schedule.span(iteration, first_step)
         slots, step = self.stepper.slots, first_step
         updates = self.updates_due(first_step)
         shares = self.acting.shares(self.members)
         stay = self.stepper.start(keys)
         ring.begin(np.asarray(stay.observation), np.arange(slots))
+        done = False
         try:
-            while step < last_step:
+            while not done:
                 epsilon = self.epsilon(step + slots * np.arange(self._chunk(step, last_step)))
                 stay, steps = self.stepper.advance(state.params, shares, stay, epsilon)
                 for t in range(len(epsilon)):
                     step += slots
-                    cut = step >= last_step
                     ended = steps.terminated[t] | steps.truncated[t]
+                    done = step >= last_step and (not self.whole_episodes or bool(ended.all()))
+                    terminal = steps.terminated[t] | steps.life_ended[t]
                     ring.add(
                         steps.action[t],
                         steps.reward[t],
-                        steps.terminated[t],
-                        (steps.truncated[t] | cut) & ~steps.terminated[t],
+                        terminal,
+                        (steps.truncated[t] | done) & ~terminal,
                         steps.member[t],
                         steps.next_observation[t],
                     )
-                    if ended.any() and not cut:
+                    if ended.any() and not done:
                         ring.begin(steps.following[t], np.flatnonzero(ended))
                     yield Collected(step, steps.member[t], steps.reward[t], ended)
                 while updates < self.updates_due(step):

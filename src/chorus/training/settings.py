@@ -13,7 +13,8 @@ class Schedule:
     total_steps: int
     """Agent steps of training."""
     iteration_steps: int
-    """Agent steps between evaluations; environments are made anew and a checkpoint is written each time."""
+    """Agent steps between evaluations; environments are made anew and a checkpoint is written each time. A single
+    Atari game goes on to the end of its episode."""
     learning_starts: int
     """Agent steps of random actions before the first gradient step."""
     update_period_steps: int = 4
@@ -23,10 +24,15 @@ class Schedule:
     def iterations(self) -> int:
         return -(-self.total_steps // self.iteration_steps)
 
-    def span(self, iteration: int) -> tuple[int, int]:
-        """The agent steps at which an iteration (counted from 1) starts and ends; the last may be shorter."""
-        first = (iteration - 1) * self.iteration_steps
-        return first, min(first + self.iteration_steps, self.total_steps)
+    def span(self, iteration: int, first_step: int | None = None) -> tuple[int, int]:
+        """The agent steps at which an iteration (counted from 1) starts and should end; the last may be shorter.
+
+        It starts where the ones before have ended, `first_step`, or else where they should have.
+        """
+        planned = (iteration - 1) * self.iteration_steps
+        steps = min(self.iteration_steps, self.total_steps - planned)
+        first = planned if first_step is None else first_step
+        return first, first + steps
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +54,9 @@ class EvaluationSettings:
     """How the frozen networks are judged at the end of each iteration."""
 
     episodes: int
-    """Episodes for each policy, rounded up to the same number in each slot."""
+    """At least this many episodes for each policy, rounded up to the same number in each slot."""
+    steps: int = 0
+    """And whole episodes until at least this many agent steps, the same number in each slot; 0 for no such floor."""
     slots: int
     """Environments played at once."""
     epsilon: float = 0.01
@@ -57,5 +65,19 @@ class EvaluationSettings:
     """The policies that are judged, by name."""
 
     @property
-    def episodes_a_slot(self) -> int:
-        return -(-self.episodes // self.slots)
+    def amount(self) -> "Amount":
+        return Amount(episodes=-(-self.episodes // self.slots), steps=-(-self.steps // self.slots))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Amount:
+    """How much each slot plays: whole episodes until it has both.
+
+    Both are fixed for each slot in advance: taking whichever episodes finish first would favour short ones.
+    """
+
+    episodes: int
+    steps: int = 0
+
+    def reached(self, episodes: int, steps: int) -> bool:
+        return episodes >= self.episodes and steps >= self.steps

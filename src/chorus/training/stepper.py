@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, Shaped
 
-from chorus.envs.spec import HostEnv, JaxEnv
+from chorus.envs.spec import HostEnvs, JaxEnv
 from chorus.training.acting import redraw
 
 # (params, observation [E, ...], acting member [E], key, epsilon) -> action [E], and what is measured on the way
@@ -29,14 +29,26 @@ class Keys(NamedTuple):
     env_seed: np.random.SeedSequence
 
 
+@dataclass(frozen=True, kw_only=True)
+class LifeLoss:
+    """What a life lost in the middle of a game means: a terminal to the learner, another acting member."""
+
+    terminal: bool = False
+    redraw: bool = False
+
+
 class Steps(NamedTuple):
-    """T steps of E slots. Where an episode ended, `next_observation` is its last and `following` the new first."""
+    """T steps of E slots. Where an episode ended, `next_observation` is its last and `following` the new first.
+
+    `life_ended` marks where the learner is to see a terminal although the episode goes on.
+    """
 
     member: Int[np.ndarray, "T E"]
     action: Int[np.ndarray, "T E"]
     reward: Float[np.ndarray, "T E"]
     terminated: Bool[np.ndarray, "T E"]
     truncated: Bool[np.ndarray, "T E"]
+    life_ended: Bool[np.ndarray, "T E"]
     next_observation: Shaped[np.ndarray, "T E ..."]
     following: Shaped[np.ndarray, "T E ..."]
     measured: Any
@@ -143,6 +155,7 @@ class JaxStepper:
             "reward": reward,
             "terminated": terminated,
             "truncated": out_of_time & ~terminated,
+            "life_ended": jnp.zeros_like(terminated),
             "next_observation": observation,
             "following": following,
             "measured": measured,
@@ -154,7 +167,7 @@ class JaxStepper:
 
 @dataclass
 class HostStay:
-    envs: list[HostEnv]
+    envs: HostEnvs
     observation: np.ndarray
     first: Bool[np.ndarray, " E"]
     member: Int[Array, " E"]
@@ -162,18 +175,20 @@ class HostStay:
     keys: Keys
 
     def close(self) -> None:
-        for env in self.envs:
-            env.close()
+        self.envs.close()
 
 
 class HostStepper:
-    """Slots of environments that live in Python, stepped one after the other."""
+    """Slots of an environment that lives in Python, one step a call."""
 
     chunk = 1
 
-    def __init__(self, make_env: Callable[[], HostEnv], decide: Decide, slots: int) -> None:
+    def __init__(
+        self, make_envs: Callable[[int], HostEnvs], decide: Decide, slots: int, life_loss: LifeLoss | None = None
+    ) -> None:
         self.slots = slots
-        self._make_env = make_env
+        self._make_envs = make_envs
+        self._life_loss = life_loss or LifeLoss()
 
         def choose(
             params: Any, shares: Array, stay: Any, keys: Any, time: Array, epsilon: Array
@@ -186,9 +201,8 @@ class HostStepper:
         self._choose = jax.jit(choose)
 
     def start(self, keys: Keys) -> HostStay:
-        envs = [self._make_env() for _ in range(self.slots)]
-        seeds = keys.env_seed.generate_state(self.slots)
-        observation = np.stack([env.reset(int(seed)) for env, seed in zip(envs, seeds, strict=True)])
+        envs = self._make_envs(self.slots)
+        observation = envs.reset(keys.env_seed.generate_state(self.slots).astype(np.int64))
         first = np.ones(self.slots, bool)
         return HostStay(envs, observation, first, jnp.zeros(self.slots, jnp.int32), 1, keys)
 
@@ -199,7 +213,7 @@ class HostStepper:
         return stay, jax.tree.map(lambda *column: np.stack(column), *rows)
 
     def pictures(self, stay: HostStay, steps: Steps) -> list[np.ndarray]:
-        return [stay.envs[0].render()]
+        return [stay.envs.render()]
 
     def _one(self, params: Any, shares: np.ndarray, stay: HostStay, epsilon: np.floating) -> Steps:
         keys = (stay.keys.act, stay.keys.member)
@@ -207,20 +221,17 @@ class HostStepper:
             params, shares, (stay.observation, stay.first, stay.member), keys, stay.time, epsilon
         )
         chosen = np.asarray(action)
-        results = [env.step(int(choice)) for env, choice in zip(stay.envs, chosen, strict=True)]
-        observation, reward, terminated, truncated = (np.asarray(column) for column in zip(*results, strict=True))
-        ended = terminated | truncated
-        following = observation.copy()
-        for slot in np.flatnonzero(ended):
-            following[slot] = stay.envs[slot].reset(None)
-        stay.observation, stay.first, stay.time = following, ended, stay.time + 1
+        moved = stay.envs.step(chosen)
+        stay.observation, stay.time = moved.following, stay.time + 1
+        stay.first = moved.terminated | moved.truncated | (moved.life_lost & self._life_loss.redraw)
         return Steps(
             member=np.asarray(stay.member),
             action=chosen,
-            reward=reward.astype(np.float32),
-            terminated=terminated,
-            truncated=truncated & ~terminated,
-            next_observation=observation,
-            following=following,
+            reward=moved.reward,
+            terminated=moved.terminated,
+            truncated=moved.truncated & ~moved.terminated,
+            life_ended=moved.life_lost & self._life_loss.terminal,
+            next_observation=moved.observation,
+            following=moved.following,
             measured=jax.tree.map(np.asarray, measured),
         )

@@ -62,12 +62,15 @@ class EpisodeLog:
 
     def __post_init__(self) -> None:
         self._return, self._length = np.zeros(self.slots), np.zeros(self.slots, int)
+        self._members: list[set[int]] = [set() for _ in range(self.slots)]
 
     def record(self, event: Collected) -> list[dict[str, Any]]:
         """The episodes that this step finished."""
         self._return += event.reward
         self._length += 1
-        finished = []
+        for played_by, member in zip(self._members, event.member.tolist(), strict=True):
+            played_by.add(member)
+        finished: list[dict[str, Any]] = []
         for slot in np.flatnonzero(event.ended):
             self.returns.append(float(self._return[slot]))
             self.lengths.append(int(self._length[slot]))
@@ -75,12 +78,14 @@ class EpisodeLog:
                 {
                     "step": event.step,
                     "slot": int(slot),
-                    "member": int(event.member[slot]),
+                    # An episode that several members played belongs to none of them.
+                    "member": int(event.member[slot]) if len(self._members[slot]) == 1 else None,
                     "return": self.returns[-1],
                     "length": self.lengths[-1],
                 }
             )
             self._return[slot], self._length[slot] = 0.0, 0
+            self._members[slot] = set()
         return finished
 
 
@@ -126,12 +131,12 @@ class Training:
             self.progress.say(complaint)
         self.directory.write_status("running", iteration=newest.iteration if newest else 0)
 
+        step = newest.step if newest else 0
         for iteration in range(newest.iteration + 1 if newest else 1, schedule.iterations + 1):
             before = type(ring.cursor)(*(column.copy() for column in ring.cursor))
             if kept:
                 ring.protect(kept[0].cursor)
-            state, metrics, timings = self._iterate(state, ring, iteration)
-            step = schedule.span(iteration)[1]
+            state, step, metrics, timings = self._iterate(state, ring, iteration, step)
             self._log(iteration, step, metrics)
             if len(self.diverged) == self.loop.members:
                 return self._end("diverged", iteration, "no member has a finite loss any more")
@@ -161,18 +166,20 @@ class Training:
         return newest.load_state(jax.eval_shape(self.loop.agent.init, key))
 
     def _iterate(
-        self, state: AgentState, ring: Ring, iteration: int
-    ) -> tuple[AgentState, dict[str, float], dict[str, float]]:
-        """Train and evaluate; what the clock says is kept apart from what was measured."""
+        self, state: AgentState, ring: Ring, iteration: int, first: int
+    ) -> tuple[AgentState, int, dict[str, float], dict[str, float]]:
+        """Train from step `first` and evaluate; beside the state the step that was reached, what was measured, and
+        apart from it what the clock says."""
         began = time.monotonic()
         self.progress.phase("training")
         episodes = EpisodeLog(self.loop.stepper.slots)
-        updates = first_updates = self.loop.updates_due(self.loop.schedule.span(iteration)[0])
-        keys = training_keys(self.seed, iteration)
-        for event in self.loop.run(state, ring, iteration, keys, generator(self.seed, "replay", iteration)):
+        updates = first_updates = self.loop.updates_due(first)
+        keys, rng, last = training_keys(self.seed, iteration), generator(self.seed, "replay", iteration), first
+        for event in self.loop.run(state, ring, iteration, keys, rng, first):
             if isinstance(event, Learned):
                 state, updates = event.state, event.updates
                 continue
+            last = event.step
             for record in episodes.record(event):
                 self.directory.log("episodes.jsonl", {"iteration": iteration, **record})
                 self.directory.flush_logs()
@@ -180,7 +187,6 @@ class Training:
         metrics, state = self._learning_metrics(state)
         trained = time.monotonic()
 
-        first, last = self.loop.schedule.span(iteration)
         metrics |= _episode_metrics(episodes)
         metrics["charts/epsilon"] = float(self.loop.epsilon(last))
         metrics["replay/transitions"] = float(len(ring))
@@ -193,7 +199,7 @@ class Training:
             "time/evaluate_seconds": evaluated - trained,
             "system/peak_resident_megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         }
-        return state, metrics, timings
+        return state, last, metrics, timings
 
     def _learning_metrics(self, state: AgentState) -> tuple[dict[str, float], AgentState]:
         """Means over the iteration and the members that still learn; the totals start again from zero."""
@@ -217,7 +223,7 @@ class Training:
         for name, policy in self.evaluation.policies.items():
             self.progress.phase(f"evaluating {name}")
             keys = evaluation_keys(self.seed, iteration, name)
-            results = self.evaluator.evaluate(state.params, policy, keys, self.evaluation.episodes_a_slot)
+            results = self.evaluator.evaluate(state.params, policy, keys, self.evaluation.amount)
             metrics |= summarise(results, name)
         return metrics
 

@@ -1,0 +1,1 @@
+"""Tables that others published, each with its source in docs/data.md."""
