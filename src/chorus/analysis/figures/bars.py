@@ -1,0 +1,144 @@
+"""Bars and intervals: improvement per game (figures 2, 12, 13, 27, 28), scores by method (7), aggregates."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from chorus.analysis.bootstrap import Estimate
+from chorus.analysis.figures.drawing import (
+    Drawing,
+    add_legend,
+    count_axis,
+    in_house_style,
+    soften,
+    tag,
+    zero_line,
+)
+from chorus.analysis.figures.style import INK, Look
+
+SYMLOG_LINEAR = 0.1  # SPEC 5.3
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """An estimate with the series it belongs to."""
+
+    label: str
+    look: Look
+    estimate: Estimate
+
+
+@in_house_style
+def improvement_bars(
+    panels: Mapping[str, tuple[Look, Mapping[str, Estimate]]],
+    *,
+    x_label: str,
+    caption: str,
+    legend: bool = False,
+) -> Drawing:
+    """A bar an environment, sorted, on a symlog axis that is linear within 0.1; one panel a comparison."""
+    most = max(len(bars) for _, bars in panels.values())
+    figure = Figure(figsize=(5.6, len(panels) * (0.62 + 0.19 * most) + 0.3))
+    drawing = Drawing(figure, caption, ("comparison", "environment", x_label, "low", "high", "runs"))
+    grid = figure.subplots(len(panels), 1, squeeze=False, sharex=True)[:, 0]
+    for axes, (name, (look, bars)) in zip(grid, panels.items(), strict=True):
+        ordered = sorted(bars.items(), key=lambda item: item[1].value)
+        positions = np.arange(len(ordered))
+        values = [estimate.value for _, estimate in ordered]
+        for position, (env, estimate) in enumerate(ordered):
+            (bar,) = axes.barh(position, estimate.value, height=0.72, color=look.hex, alpha=0.85)
+            tag(bar, name, drawing.looks, look)
+            _whisker(axes, position, estimate, drawing, name, look)
+            row = (name, env, estimate.value, estimate.low, estimate.high, estimate.runs)
+            drawing.add(axes, estimate.value, position, name, row)
+        better = sum(value > 0 for value in values)
+        axes.set_title(f"{name}\nhigher in {better} of {len(values)}", fontsize=9)
+        axes.set_yticks(positions, [env for env, _ in ordered], fontsize=7)
+        axes.set_xscale("symlog", linthresh=SYMLOG_LINEAR, linscale=0.6)
+        axes.grid(axis="x")
+        axes.grid(visible=False, axis="y")
+        axes.margins(y=0.02)
+        zero_line(axes, horizontal=False)
+        axes.tick_params(labelbottom=True)
+        count_axis(axes.xaxis)
+        soften(axes)
+    grid[-1].set_xlabel(x_label)
+    if legend:
+        add_legend(drawing)
+    return drawing
+
+
+@in_house_style
+def score_bars(bars: Sequence[Labelled], *, title: str, x_label: str, caption: str) -> Drawing:
+    """One horizontal bar a method with its interval: final scores, or vote entropy beside them."""
+    figure = Figure(figsize=(5.6, 0.9 + 0.32 * len(bars)))
+    drawing = Drawing(figure, caption, ("series", x_label, "low", "high", "runs"))
+    axes = figure.subplots()
+    for position, bar in enumerate(reversed(bars)):
+        found = bar.estimate
+        fill = bar.look.hex if bar.look.filled else "none"
+        (patch,) = axes.barh(
+            position, found.value, height=0.62, color=fill, alpha=0.85, edgecolor=bar.look.hex, linewidth=1.4
+        )
+        tag(patch, bar.label, drawing.looks, bar.look)
+        _whisker(axes, position, found, drawing, bar.label, bar.look)
+        row = (bar.label, found.value, found.low, found.high, found.runs)
+        drawing.add(axes, found.value, position, bar.label, row)
+    axes.set_yticks(np.arange(len(bars)), [bar.label for bar in reversed(bars)], color=INK)
+    axes.set(title=title, xlabel=x_label)
+    axes.grid(axis="x")
+    axes.grid(visible=False, axis="y")
+    zero_line(axes, horizontal=False)
+    count_axis(axes.xaxis)
+    soften(axes)
+    return drawing
+
+
+@in_house_style
+def interval_estimates(
+    panels: Mapping[str, Sequence[Labelled]], *, caption: str, direction: Mapping[str, str] | None = None
+) -> Drawing:
+    """Aggregates side by side, one panel each: a dot and its interval for every series."""
+    count = max(len(entries) for entries in panels.values())
+    columns = 2 if len(panels) > 1 else 1
+    lines = -(-len(panels) // columns)
+    figure = Figure(figsize=(5.6, lines * (0.62 + 0.27 * count)))
+    drawing = Drawing(figure, caption, ("aggregate", "series", "value", "low", "high", "runs"))
+    grid = figure.subplots(lines, columns, squeeze=False)
+    for axes in grid.flat[len(panels) :]:
+        axes.set_visible(False)
+    for number, (axes, (name, entries)) in enumerate(zip(grid.flat, panels.items(), strict=False)):
+        for position, entry in enumerate(reversed(entries)):
+            found, look = entry.estimate, entry.look
+            (dot,) = axes.plot(
+                [found.value],
+                [position],
+                marker=look.marker,
+                color=look.hex,
+                markerfacecolor=look.hex if look.filled else "none",
+                markersize=6,
+                linestyle="none",
+            )
+            tag(dot, entry.label, drawing.looks, look)
+            _whisker(axes, position, found, drawing, entry.label, look)
+            row = (name, entry.label, found.value, found.low, found.high, found.runs)
+            drawing.add(axes, found.value, position, entry.label, row)
+        names = [entry.label for entry in reversed(entries)] if number % columns == 0 else []
+        axes.set_yticks(np.arange(len(names)), names, color=INK, fontsize=7.5)
+        axes.set_ylim(-0.6, len(entries) - 0.4)
+        note = (direction or {}).get(name, "")
+        axes.set_title(f"{name} ({note})" if note else name, fontsize=9)
+        axes.grid(axis="x")
+        axes.grid(visible=False, axis="y")
+        soften(axes)
+    return drawing
+
+
+def _whisker(axes: Axes, at: float, found: Estimate, drawing: Drawing, series: str, look: Look) -> None:
+    if not found.certain:
+        return
+    (whisker,) = axes.plot([found.low, found.high], [at, at], color=INK, linewidth=1.1, zorder=3)
+    tag(whisker, series, drawing.looks, look)

@@ -1,0 +1,8 @@
+"""One self-contained HTML page from run directories: the answer first, then the evidence, then how it was
+made.
+"""
+
+from chorus.analysis.report.summary import Finding, Summary
+from chorus.analysis.report.writing import write_report
+
+__all__ = ["Finding", "Summary", "write_report"]

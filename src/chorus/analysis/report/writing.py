@@ -1,0 +1,227 @@
+"""Putting a report together and writing it."""
+
+import base64
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from chorus.analysis.figures.style import DARK, GRID, INK, LIGHT, MUTED, PAPER, Look, Palette
+from chorus.analysis.loading import Dataset, load_runs
+from chorus.analysis.normalisation import Normalisation, choose_normalisation
+from chorus.analysis.report import contrasts, plates, tables
+from chorus.analysis.report.plates import Plate, Study
+from chorus.analysis.report.summary import Summary, find_findings
+from chorus.analysis.report.svg import POINTS_AN_INCH, hover_data, to_svg
+from chorus.analysis.results import Results, coverage_notes
+from chorus.analysis.scores import Reference
+from chorus.errors import ChorusError
+
+# How much larger than drawn a figure may get on a wide screen, in CSS pixels a point.
+LARGEST_ZOOM = 1.55
+DASHES = {"individual": "5 2.4", "passive": "1.4 2"}
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading, what it is about, and its plates."""
+
+    name: str
+    title: str
+    intro: str
+    plates: list[Plate]
+    small: bool = False  # panels side by side
+
+
+def write_report(
+    paths: Sequence[Path | str],
+    out: Path | str,
+    *,
+    title: str | None = None,
+    seed: int = 0,
+    references: dict[str, Reference] | None = None,
+    scale_by: str | None = None,
+) -> Summary:
+    """Reads run directories, writes the report to `out`, and returns what it found.
+
+    The same runs and the same seed give the same bytes.
+    """
+    out = Path(out)
+    if out.is_dir():
+        raise ChorusError(f"{out} is a folder; give the name of a file such as {out / 'report.html'}.")
+    dataset = load_runs(paths)
+    text, summary = render_report(dataset, title=title, seed=seed, references=references, scale_by=scale_by)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ChorusError(f"{out} could not be written ({error.strerror}); choose another -o.") from error
+    return replace(summary, out=out)
+
+
+def render_report(
+    dataset: Dataset,
+    *,
+    title: str | None = None,
+    seed: int = 0,
+    references: dict[str, Reference] | None = None,
+    scale_by: str | None = None,
+) -> tuple[str, Summary]:
+    """The page as text, and what it found."""
+    results, rng = Results(dataset), np.random.default_rng(seed)
+    scale = choose_normalisation(results, references, scale_by)
+    study = Study(results, scale, Palette(dataset.variants), rng)
+    summary = Summary(
+        title=title or default_title(dataset),
+        out=None,
+        runs=len(dataset.runs),
+        environments=dataset.envs,
+        scale=scale.meaning,
+        findings=find_findings(results, scale, rng),
+        cautions=tuple(cautions(results, scale)),
+    )
+    return _render(study, summary, make_sections(study), seed), summary
+
+
+def default_title(dataset: Dataset) -> str:
+    if len(dataset.envs) == 1:
+        return f"Ensembles on {dataset.envs[0]}"
+    return f"Ensembles on {len(dataset.envs)} environments"
+
+
+def make_sections(study: Study) -> list[Section]:
+    """The evidence, in reading order; sections the runs do not allow are left out."""
+    together = plates.aggregate_curves(study) + plates.final_scores(study)
+    against = contrasts.gains(study) + contrasts.probabilities(study) + contrasts.tandem_gaps(study)
+    inside = contrasts.diversity(study) + contrasts.sweep_plates(study)
+    panels = plates.env_curves(study)
+    found = [
+        Section("overall", "All environments together", f"Scores: {study.scale.meaning}.", together),
+        Section("contrasts", "What changes for whom", "Two algorithms or policies at a time.", against),
+        Section("environments", "Environment by environment", "Returns as they are.", panels, small=True),
+        Section(
+            "inside", "Diversity and settings", "How unlike the members are, and what settings do.", inside
+        ),
+    ]
+    return [section for section in found if section.plates]
+
+
+def cautions(results: Results, scale: Normalisation) -> list[str]:
+    """Everything that could mislead a reader who only reads the summary."""
+    dataset = results.dataset
+    notes = []
+    states = Counter(run.state for run in dataset.runs)
+    if states["running"] or states["failed"]:
+        notes.append(
+            f"{states['running']} runs are still running and {states['failed']} failed; they are in the "
+            "curves, and in "
+            "final scores only where no run of that algorithm has ended."
+        )
+    if states["diverged"]:
+        notes.append(f"{states['diverged']} runs diverged; their last evaluations count as their outcome.")
+    if dataset.unusable:
+        notes.append(
+            f"{len(dataset.unusable)} run directories could not be used; the table of runs tells why."
+        )
+    if dataset.damaged_lines:
+        notes.append(f"{dataset.damaged_lines} damaged lines were skipped (a run was killed while writing).")
+    if outside := [env for env in results.envs if env not in scale.envs]:
+        notes.append(f"Not on the common scale, so only in their own figures: {', '.join(outside)}.")
+    steps = {
+        env: [f.last_step for s in results.series if (f := results.final(s, env))] for env in results.envs
+    }
+    if uneven := [env for env, found in steps.items() if max(found) > 1.05 * min(found)]:
+        notes.append(f"Algorithms are compared at different numbers of steps in {', '.join(uneven)}.")
+    return notes + coverage_notes(dataset)
+
+
+def _render(study: Study, summary: Summary, sections: list[Section], seed: int) -> str:
+    dataset = study.results.dataset
+    series_numbers = {series.label: number for number, series in enumerate(study.results.series)}
+    env_numbers = {env: number for number, env in enumerate(dataset.envs)}
+    script, style = _page_file("report.js"), _page_file("report.css")
+    environment = Environment(
+        loader=PackageLoader("chorus.analysis.report", "page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["swatch"] = swatch
+    shown = [[_show_plate(plate, series_numbers) for plate in section.plates] for section in sections]
+    return environment.get_template("report.html.j2").render(
+        summary=summary,
+        scale=study.scale,
+        sections=list(zip(sections, shown, strict=True)),
+        series=[(s.label, study.look(s)) for s in study.results.series],
+        series_numbers=series_numbers,
+        env_numbers=env_numbers,
+        tables={
+            "final": tables.final_table(study.results, study.rng),
+            "runs": tables.run_table(dataset),
+            "coverage": tables.coverage_table(dataset),
+            "settings": tables.difference_table(dataset),
+            "versions": tables.version_table(dataset),
+        },
+        configurations=tables.configurations(dataset),
+        seed=seed,
+        script=Markup(script),
+        script_hash=_hash(script),
+        style=Markup(theme() + style),
+    )
+
+
+def _show_plate(plate: Plate, series_numbers: dict[str, int]) -> dict[str, Any]:
+    svg = to_svg(plate.drawing, plate.name, series_numbers)
+    data = json.dumps(hover_data(plate.drawing, series_numbers), separators=(",", ":"), allow_nan=False)
+    width = plate.drawing.figure.get_figwidth() * POINTS_AN_INCH
+    return {
+        "plate": plate,
+        "svg": svg,
+        # "<" never stands in a data block, so text from runs cannot close it.
+        "data": Markup(data.replace("<", "\\u003c")),
+        "largest": round(width * LARGEST_ZOOM),
+        "legend": [(label, look) for label, look in plate.drawing.looks.items() if label in series_numbers],
+    }
+
+
+def swatch(look: Look) -> Markup:
+    """A short piece of the line as the figures draw it."""
+    dash = DASHES.get(look.policy)
+    pattern = f' stroke-dasharray="{dash}"' if dash else ""
+    return Markup(
+        '<svg class="swatch" viewBox="0 0 24 8" aria-hidden="true"><line x1="1" y1="4" x2="23" y2="4" '
+        f'stroke="var(--c{look.colour})" stroke-width="2.6"{pattern}/></svg>'
+    )
+
+
+def theme() -> str:
+    """The figure colours as CSS variables, for light and dark."""
+
+    def block(colours: tuple[str, ...], ink: str, muted: str, grid: str, paper: str) -> str:
+        series = "".join(f"--c{number}:{colour};" for number, colour in enumerate(colours))
+        return f"{{{series}--ink:{ink};--muted:{muted};--grid:{grid};--paper:{paper};}}"
+
+    light = block(LIGHT, INK, MUTED, GRID, PAPER)
+    dark = block(DARK, "#e8eaf0", "#a3acba", "#333b48", "#161a21")
+    return (
+        f":root{light}\n@media screen{{:root[data-theme=dark]{dark}"
+        f"@media (prefers-color-scheme:dark){{:root:not([data-theme=light]){dark}}}}}\n"
+    )
+
+
+def _page_file(name: str) -> str:
+    return files("chorus.analysis.report").joinpath("page", name).read_text(encoding="utf-8")
+
+
+def _hash(script: str) -> str:
+    """The content security policy names the one script that may run by its hash, so nothing else ever can."""
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
