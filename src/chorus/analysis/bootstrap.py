@@ -120,18 +120,46 @@ def percentile_interval(samples: np.ndarray, confidence: float = CONFIDENCE) -> 
     return low, high
 
 
-def mean_estimate(values: ArrayLike, rng: Rng, *, resamples: int = FINAL_RESAMPLES) -> Estimate:
-    """The mean of one task's runs; weights by multinomial counts, which is one matrix product."""
+class MeanResampler:
+    """Intervals of means of single tasks, many at a time.
+
+    A resample of n runs is a row of n weights, and one set of weights serves every task with n runs: the
+    intervals of different tasks then share their random draws, which changes none of them.
+    """
+
+    def __init__(self, rng: Rng, resamples: int = FINAL_RESAMPLES) -> None:
+        self._rng, self._resamples = rng, resamples
+        self._weights: dict[tuple[int, int], np.ndarray] = {}
+
+    def estimate(self, values: ArrayLike) -> Estimate:
+        """The mean of one task's runs."""
+        present = _present(values)
+        if len(present) < 2:
+            return Estimate(float(present[0]) if len(present) else np.nan, np.nan, np.nan, len(present))
+        low, high = percentile_interval(self._draw(len(present), 0) @ present)
+        return Estimate(float(present.mean()), float(low), float(high), len(present))
+
+    def difference(self, first: ArrayLike, second: ArrayLike, *, paired: bool) -> Estimate:
+        """The mean of the first minus that of the second; paired values come from the same runs."""
+        if paired:
+            return self.estimate(np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64))
+        x, y = _present(first), _present(second)
+        runs = min(len(x), len(y))
+        value = float(x.mean() - y.mean()) if runs else np.nan
+        if runs == 0 or max(len(x), len(y)) < 2:
+            return Estimate(value, np.nan, np.nan, runs)
+        low, high = percentile_interval(self._draw(len(x), 0) @ x - self._draw(len(y), 1) @ y)
+        return Estimate(value, float(low), float(high), runs)
+
+    def _draw(self, runs: int, side: int) -> np.ndarray:
+        if (runs, side) not in self._weights:
+            self._weights[runs, side] = resampling_weights(runs, self._rng, self._resamples)
+        return self._weights[runs, side]
+
+
+def _present(values: ArrayLike) -> np.ndarray:
     every = np.asarray(values, dtype=np.float64)
-    present = every[np.isfinite(every)]
-    runs = len(present)
-    if runs == 0:
-        return Estimate(np.nan, np.nan, np.nan, 0)
-    if runs == 1:
-        return Estimate(float(present[0]), np.nan, np.nan, 1)
-    samples = resampling_weights(runs, rng, resamples) @ present
-    low, high = percentile_interval(samples)
-    return Estimate(float(present.mean()), float(low), float(high), runs)
+    return every[np.isfinite(every)]
 
 
 def resampling_weights(runs: int, rng: Rng, resamples: int) -> np.ndarray:

@@ -10,11 +10,11 @@ from chorus.analysis.bootstrap import (
     CURVE_RESAMPLES,
     FINAL_RESAMPLES,
     Estimate,
+    MeanResampler,
     Rng,
     aggregate_curve_interval,
     estimate,
     mean_curve_interval,
-    mean_estimate,
     percentile_interval,
     resampled_pair,
 )
@@ -103,11 +103,6 @@ def normalised_matrix(
     return np.stack([scale.apply(env, scores[:, task]) for task, env in enumerate(envs)], axis=1)
 
 
-def final_estimate(results: Results, series: Series, env: str, rng: Rng) -> Estimate | None:
-    final = results.final(series, env)
-    return mean_estimate(final.values, rng, resamples=FINAL_RESAMPLES) if final else None
-
-
 def metric_estimate(
     results: Results, series: Series, metric: str, envs: Sequence[str], rng: Rng
 ) -> Estimate | None:
@@ -122,34 +117,20 @@ def difference(
     first: Series,
     second: Series,
     envs: Sequence[str],
-    scale: Normalisation | None,
+    scale: Normalisation,
     rng: Rng,
-    *,
-    aggregate: aggregates.Aggregate = aggregates.iqm,
 ) -> Difference:
-    """The difference of an aggregate; two policies of the same runs are resampled together."""
-    matrices = [
-        results.score_matrix(series, envs)
-        if scale is None
-        else normalised_matrix(results, series, envs, scale)
-        for series in (first, second)
-    ]
-    x, y = matrices
-    paired = (
-        first.variant is second.variant and x.shape == y.shape and bool((np.isnan(x) == np.isnan(y)).all())
-    )
-    value = float(aggregate(x) - aggregate(y))
+    """The difference of two IQMs; two policies of the same runs are resampled together."""
+    x, y = (normalised_matrix(results, series, envs, scale) for series in (first, second))
+    value = float(aggregates.iqm(x) - aggregates.iqm(y))
     runs = int(min(np.isfinite(x).sum(axis=0).min(), np.isfinite(y).sum(axis=0).min()))
-    if max(len(x), len(y)) < 2 or runs < 1:
+    if max(len(x), len(y)) < 2:
         return Difference(first, second, tuple(envs), Estimate(value, np.nan, np.nan, runs), np.nan)
-    samples = resampled_pair(
-        x, y, lambda a, b: aggregate(a) - aggregate(b), rng, FINAL_RESAMPLES, paired=paired
-    )
-    low, high = percentile_interval(samples)
-    same_side = np.mean(np.sign(samples) == np.sign(value)) if value else 0.5
-    return Difference(
-        first, second, tuple(envs), Estimate(value, float(low), float(high), runs), float(same_side)
-    )
+    paired = all(same_runs(results, first, second, env) for env in envs)
+    samples = resampled_pair(x, y, _iqm_difference, rng, FINAL_RESAMPLES, paired=paired)
+    low, high = map(float, percentile_interval(samples))
+    same_side = float(np.mean(np.sign(samples) == np.sign(value))) if value else 0.5
+    return Difference(first, second, tuple(envs), Estimate(value, low, high, runs), same_side)
 
 
 def env_differences(
@@ -157,11 +138,24 @@ def env_differences(
     first: Series,
     second: Series,
     envs: Sequence[str],
-    scale: Normalisation | None,
-    rng: Rng,
+    scale: Normalisation,
+    resampler: MeanResampler,
 ) -> dict[str, Estimate]:
     """The difference of mean final scores in each environment."""
-    return {
-        env: difference(results, first, second, (env,), scale, rng, aggregate=aggregates.mean).estimate
-        for env in envs
-    }
+    found = {}
+    for env in envs:
+        x, y = (normalised_matrix(results, series, (env,), scale)[:, 0] for series in (first, second))
+        found[env] = resampler.difference(x, y, paired=same_runs(results, first, second, env))
+    return found
+
+
+def same_runs(results: Results, first: Series, second: Series, env: str) -> bool:
+    """Whether two series are policies of the very same runs, so that their scores go in pairs."""
+    if first.variant is not second.variant:
+        return False
+    x, y = results.final(first, env), results.final(second, env)
+    return x is not None and y is not None and x.runs == y.runs
+
+
+def _iqm_difference(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    return aggregates.iqm(first) - aggregates.iqm(second)

@@ -24,7 +24,7 @@ ACRONYMS = {word.lower(): word for word in ("DQN", "SAC", "CERL", "QR-DQN", "QR"
 # What a label says first; other settings follow by name.
 LABELLED_FIRST = ("members", "shared_layers", "passive_share", "capacity", "scale", "total_steps")
 # Where a run lives and how it is watched changes no result.
-NOT_THE_ALGORITHM = ("seed", "env.id", "out", "name", "run", "device", "threads", "log", "track")
+NOT_THE_ALGORITHM = ("seed", "source", "env.id", "out", "name", "run", "device", "threads", "log", "track")
 
 POLICY_SUFFIX = {"individual": "indiv.", "aggregate": "agg."}
 
@@ -45,7 +45,9 @@ class Traits:
 
     @property
     def role(self) -> str:
-        """single, tandem, ensemble, or the value map that sets an ensemble apart."""
+        """single, tandem, ensemble, published, or the value map that sets an ensemble apart."""
+        if self.value_map == "published":
+            return "published"
         if self.acting == "tandem":
             return "tandem"
         if self.members == 1:

@@ -20,6 +20,9 @@ from chorus.analysis.figures.drawing import (
 from chorus.analysis.figures.style import INK, Look
 
 SYMLOG_LINEAR = 0.1  # SPEC 5.3
+SYMLOG_TICKS = sorted(
+    {0.0} | {sign * size for size in (0.05, 0.1, 0.3, 1, 3, 10, 30, 100, 1000) for sign in (-1, 1)}
+)
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ def improvement_bars(
 ) -> Drawing:
     """A bar an environment, sorted, on a symlog axis that is linear within 0.1; one panel a comparison."""
     most = max(len(bars) for _, bars in panels.values())
-    figure = Figure(figsize=(5.6, len(panels) * (0.62 + 0.19 * most) + 0.3))
+    figure = Figure(figsize=(5.6, len(panels) * (0.66 + 0.19 * most) + 0.35))
     drawing = Drawing(figure, caption, ("comparison", "environment", x_label, "low", "high", "runs"))
     grid = figure.subplots(len(panels), 1, squeeze=False, sharex=True)[:, 0]
     for axes, (name, (look, bars)) in zip(grid, panels.items(), strict=True):
@@ -55,7 +58,7 @@ def improvement_bars(
             row = (name, env, estimate.value, estimate.low, estimate.high, estimate.runs)
             drawing.add(axes, estimate.value, position, name, row)
         better = sum(value > 0 for value in values)
-        axes.set_title(f"{name}\nhigher in {better} of {len(values)}", fontsize=9)
+        axes.set_title(f"{name}: higher in {better} of {len(values)}", fontsize=9)
         axes.set_yticks(positions, [env for env, _ in ordered], fontsize=7)
         axes.set_xscale("symlog", linthresh=SYMLOG_LINEAR, linscale=0.6)
         axes.grid(axis="x")
@@ -63,7 +66,10 @@ def improvement_bars(
         axes.margins(y=0.02)
         zero_line(axes, horizontal=False)
         axes.tick_params(labelbottom=True)
+        ends = axes.get_xlim()
+        axes.set_xticks([tick for tick in SYMLOG_TICKS if ends[0] <= tick <= ends[1]])
         count_axis(axes.xaxis)
+        axes.minorticks_off()
         soften(axes)
     grid[-1].set_xlabel(x_label)
     if legend:
@@ -130,7 +136,7 @@ def interval_estimates(
         axes.set_yticks(np.arange(len(names)), names, color=INK, fontsize=7.5)
         axes.set_ylim(-0.6, len(entries) - 0.4)
         note = (direction or {}).get(name, "")
-        axes.set_title(f"{name} ({note})" if note else name, fontsize=9)
+        axes.set_title(f"{name} {note}".strip(), fontsize=9)
         axes.grid(axis="x")
         axes.grid(visible=False, axis="y")
         soften(axes)

@@ -3,6 +3,6 @@ made.
 """
 
 from chorus.analysis.report.summary import Finding, Summary
-from chorus.analysis.report.writing import write_report
+from chorus.analysis.report.writing import write_dataset_report, write_report
 
-__all__ = ["Finding", "Summary", "write_report"]
+__all__ = ["Finding", "Summary", "write_dataset_report", "write_report"]

@@ -7,6 +7,7 @@ import numpy as np
 from chorus.analysis import aggregates, figures
 from chorus.analysis.bootstrap import FINAL_RESAMPLES, Estimate, estimate, percentile_interval, resampled_pair
 from chorus.analysis.comparisons import env_differences, metric_estimate, normalised_matrix
+from chorus.analysis.figures.bars import SYMLOG_LINEAR
 from chorus.analysis.figures.gaps import LOWEST_SINGLE_SCORE
 from chorus.analysis.report.plates import Plate, Study, final_meaning
 from chorus.analysis.report.summary import Family, find_families
@@ -35,21 +36,20 @@ def pairs_of_interest(study: Study, family: Family) -> list[tuple[Series, Series
 
 def gains(study: Study) -> list[Plate]:
     """A bar an environment for each comparison of interest."""
-    plates = []
-    for number, family in enumerate(find_families(study.results)):
-        panels = {}
+    caption = (
+        f"Difference of mean final scores; {study.scale.meaning}; {final_meaning(study.envs)}. "
+        f"The axis is logarithmic beyond ±{SYMLOG_LINEAR:g}. Lines: {INTERVAL}."
+    )
+    plates: list[Plate] = []
+    for family in find_families(study.results):
         for first, second in pairs_of_interest(study, family):
             envs = _shared(study, first, second)
-            bars = env_differences(study.results, first, second, envs, study.scale, study.rng)
-            panels[f"{first.label} minus {second.label}"] = (study.look(first), bars)
-        if panels:
-            caption = (
-                f"Difference of mean final scores; {study.scale.meaning}; {final_meaning(study.envs)}. "
-                f"The axis is logarithmic beyond ±0.1. Lines: {INTERVAL}."
-            )
+            bars = env_differences(study.results, first, second, envs, study.scale, study.resampler)
+            name = f"{first.label}\nminus {second.label}"
             label = f"difference in {study.scale.axis}"
+            panels = {name: (study.look(first), bars)}
             drawing = figures.improvement_bars(panels, x_label=label, caption=caption)
-            plates.append(Plate(f"gains-{number}", "Gains and losses by environment", drawing))
+            plates.append(Plate(f"gains-{len(plates)}", "Gain or loss by environment", drawing))
     return plates
 
 

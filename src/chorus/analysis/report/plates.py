@@ -9,6 +9,7 @@ from chorus.analysis import aggregates, figures
 from chorus.analysis.bootstrap import (
     CURVE_RESAMPLES,
     FINAL_RESAMPLES,
+    MeanResampler,
     Rng,
     estimate,
     percentile_interval,
@@ -42,6 +43,7 @@ class Study:
     scale: Normalisation
     palette: Palette
     rng: Rng
+    resampler: MeanResampler
 
     @property
     def envs(self) -> tuple[str, ...]:
@@ -150,7 +152,7 @@ def final_scores(study: Study) -> list[Plate]:
         "resamples."
         f"{study.absent()}"
     )
-    better = dict.fromkeys(panels, "higher is better") | {"Optimality gap": "lower is better"}
+    better = dict.fromkeys(panels, "▲") | {"Optimality gap": "▼"}
     drawing = figures.interval_estimates(panels, caption=caption, direction=better)
     return [Plate("final-scores", "Final scores", drawing), *profiles(study, matrices)]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from chorus.analysis import aggregates
-from chorus.analysis.bootstrap import Rng
+from chorus.analysis.bootstrap import MeanResampler, Rng
 from chorus.analysis.comparisons import Difference, difference, env_differences, normalised_matrix
 from chorus.analysis.normalisation import Normalisation
 from chorus.analysis.results import Results, Series
@@ -55,6 +55,7 @@ class Judge:
 
     def __init__(self, results: Results, scale: Normalisation, rng: Rng) -> None:
         self.results, self.scale, self.rng = results, scale, rng
+        self.resampler = MeanResampler(rng)
 
     def compare(self, first: Series, second: Series) -> Difference | None:
         envs = [env for env in self.results.envs_of([first, second]) if env in self.scale.envs]
@@ -82,7 +83,9 @@ class Judge:
         )
 
     def count(self, found: Difference) -> str:
-        each = env_differences(self.results, found.first, found.second, found.envs, self.scale, self.rng)
+        each = env_differences(
+            self.results, found.first, found.second, found.envs, self.scale, self.resampler
+        )
         higher = sum(e.value > 0 for e in each.values())
         sure = sum(e.certain and (e.low > 0 or e.high < 0) for e in each.values())
         envs = "environment" if len(each) == 1 else "environments"
@@ -117,8 +120,9 @@ def find_families(results: Results) -> list[Family]:
     """One family a kind of estimate (DQN, QR-DQN, SAC); of several plain ensembles the best supported one."""
     variants = results.dataset.variants
     families = []
-    for kind in dict.fromkeys(v.traits.estimate for v in variants):
-        members = [v for v in variants if v.traits.estimate == kind]
+    own = [v for v in variants if v.traits.role != "published"]
+    for kind in dict.fromkeys(v.traits.estimate for v in own):
+        members = [v for v in own if v.traits.estimate == kind]
         ensembles = [v for v in members if v.traits.role == "ensemble" and v.traits.plain]
         main = max(ensembles, key=_support, default=None)
         near = main or members[0]

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from chorus.analysis.bootstrap import Rng
-from chorus.analysis.comparisons import final_estimate
+from chorus.analysis.bootstrap import MeanResampler
 from chorus.analysis.loading import Dataset
 from chorus.analysis.results import Results
 from chorus.analysis.variants import short_number
@@ -48,14 +47,15 @@ def number(value: float, text: str | None = None) -> Cell:
     return Cell("–" if missing else text or f"{value:.4g}", float("-inf") if missing else float(value))
 
 
-def final_table(results: Results, rng: Rng) -> Table:
+def final_table(results: Results, resampler: MeanResampler) -> Table:
     """Mean final return of every series in every environment, with interval and seed count."""
     rows = []
     for env in results.envs:
         for series in results.series:
-            final, found = results.final(series, env), final_estimate(results, series, env, rng)
-            if final is None or found is None:
+            final = results.final(series, env)
+            if final is None:
                 continue
+            found = resampler.estimate(final.values)
             cells = (
                 words(env),
                 words(series.label),

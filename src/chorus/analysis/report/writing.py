@@ -14,6 +14,7 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from chorus.analysis.bootstrap import MeanResampler
 from chorus.analysis.figures.style import DARK, GRID, INK, LIGHT, MUTED, PAPER, Look, Palette
 from chorus.analysis.loading import Dataset, load_runs
 from chorus.analysis.normalisation import Normalisation, choose_normalisation
@@ -54,11 +55,17 @@ def write_report(
 
     The same runs and the same seed give the same bytes.
     """
+    return write_dataset_report(
+        load_runs(paths), out, title=title, seed=seed, references=references, scale_by=scale_by
+    )
+
+
+def write_dataset_report(dataset: Dataset, out: Path | str, **options: Any) -> Summary:
+    """As `write_report`, from a dataset that is already loaded (and perhaps merged with published curves)."""
     out = Path(out)
     if out.is_dir():
         raise ChorusError(f"{out} is a folder; give the name of a file such as {out / 'report.html'}.")
-    dataset = load_runs(paths)
-    text, summary = render_report(dataset, title=title, seed=seed, references=references, scale_by=scale_by)
+    text, summary = render_report(dataset, **options)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(text, encoding="utf-8")
@@ -78,7 +85,7 @@ def render_report(
     """The page as text, and what it found."""
     results, rng = Results(dataset), np.random.default_rng(seed)
     scale = choose_normalisation(results, references, scale_by)
-    study = Study(results, scale, Palette(dataset.variants), rng)
+    study = Study(results, scale, Palette(dataset.variants), rng, MeanResampler(rng))
     summary = Summary(
         title=title or default_title(dataset),
         out=None,
@@ -165,7 +172,7 @@ def _render(study: Study, summary: Summary, sections: list[Section], seed: int) 
         series_numbers=series_numbers,
         env_numbers=env_numbers,
         tables={
-            "final": tables.final_table(study.results, study.rng),
+            "final": tables.final_table(study.results, study.resampler),
             "runs": tables.run_table(dataset),
             "coverage": tables.coverage_table(dataset),
             "settings": tables.difference_table(dataset),
@@ -182,6 +189,7 @@ def _render(study: Study, summary: Summary, sections: list[Section], seed: int) 
 def _show_plate(plate: Plate, series_numbers: dict[str, int]) -> dict[str, Any]:
     svg = to_svg(plate.drawing, plate.name, series_numbers)
     data = json.dumps(hover_data(plate.drawing, series_numbers), separators=(",", ":"), allow_nan=False)
+    legend = [(label, look) for label, look in plate.drawing.looks.items() if label in series_numbers]
     width = plate.drawing.figure.get_figwidth() * POINTS_AN_INCH
     return {
         "plate": plate,
@@ -189,7 +197,7 @@ def _show_plate(plate: Plate, series_numbers: dict[str, int]) -> dict[str, Any]:
         # "<" never stands in a data block, so text from runs cannot close it.
         "data": Markup(data.replace("<", "\\u003c")),
         "largest": round(width * LARGEST_ZOOM),
-        "legend": [(label, look) for label, look in plate.drawing.looks.items() if label in series_numbers],
+        "legend": legend if plate.drawing.kind == "curves" else [],  # the others name series on an axis
     }
 
 
