@@ -17,7 +17,7 @@ from chorus.analysis.figures.drawing import (
     tag,
     zero_line,
 )
-from chorus.analysis.figures.style import INK, Look
+from chorus.analysis.figures.style import INK, PANEL, Look
 
 SYMLOG_LINEAR = 0.1  # SPEC 5.3
 SYMLOG_TICKS = sorted(
@@ -44,22 +44,20 @@ def improvement_bars(
 ) -> Drawing:
     """A bar an environment, sorted, on a symlog axis that is linear within 0.1; one panel a comparison."""
     most = max(len(bars) for _, bars in panels.values())
-    figure = Figure(figsize=(5.6, len(panels) * (0.66 + 0.19 * most) + 0.35))
+    figure = Figure(figsize=(PANEL[0], len(panels) * (0.5 + 0.2 * most) + 0.35))
     drawing = Drawing(figure, caption, ("comparison", "environment", x_label, "low", "high", "runs"))
     grid = figure.subplots(len(panels), 1, squeeze=False, sharex=True)[:, 0]
     for axes, (name, (look, bars)) in zip(grid, panels.items(), strict=True):
         ordered = sorted(bars.items(), key=lambda item: item[1].value)
         positions = np.arange(len(ordered))
-        values = [estimate.value for _, estimate in ordered]
         for position, (env, estimate) in enumerate(ordered):
             (bar,) = axes.barh(position, estimate.value, height=0.72, color=look.hex, alpha=0.85)
             tag(bar, name, drawing.looks, look)
             _whisker(axes, position, estimate, drawing, name, look)
             row = (name, env, estimate.value, estimate.low, estimate.high, estimate.runs)
             drawing.add(axes, estimate.value, position, name, row)
-        better = sum(value > 0 for value in values)
-        axes.set_title(f"{name}: higher in {better} of {len(values)}", fontsize=9)
-        axes.set_yticks(positions, [env for env, _ in ordered], fontsize=7)
+        axes.set_title(name, fontsize=9)
+        axes.set_yticks(positions, [env for env, _ in ordered], fontsize=7.5)
         axes.set_xscale("symlog", linthresh=SYMLOG_LINEAR, linscale=0.6)
         axes.grid(axis="x")
         axes.grid(visible=False, axis="y")
@@ -80,7 +78,7 @@ def improvement_bars(
 @in_house_style
 def score_bars(bars: Sequence[Labelled], *, title: str, x_label: str, caption: str) -> Drawing:
     """One horizontal bar a method with its interval: final scores, or vote entropy beside them."""
-    figure = Figure(figsize=(5.6, 0.9 + 0.32 * len(bars)))
+    figure = Figure(figsize=(PANEL[0], 0.8 + 0.32 * len(bars)))
     drawing = Drawing(figure, caption, ("series", x_label, "low", "high", "runs"))
     axes = figure.subplots()
     for position, bar in enumerate(reversed(bars)):
@@ -107,16 +105,12 @@ def score_bars(bars: Sequence[Labelled], *, title: str, x_label: str, caption: s
 def interval_estimates(
     panels: Mapping[str, Sequence[Labelled]], *, caption: str, direction: Mapping[str, str] | None = None
 ) -> Drawing:
-    """Aggregates side by side, one panel each: a dot and its interval for every series."""
+    """One panel an aggregate: a dot and its interval for every series."""
     count = max(len(entries) for entries in panels.values())
-    columns = 2 if len(panels) > 1 else 1
-    lines = -(-len(panels) // columns)
-    figure = Figure(figsize=(5.6, lines * (0.62 + 0.27 * count)))
+    figure = Figure(figsize=(PANEL[0], len(panels) * (0.55 + 0.21 * count)))
     drawing = Drawing(figure, caption, ("aggregate", "series", "value", "low", "high", "runs"))
-    grid = figure.subplots(lines, columns, squeeze=False)
-    for axes in grid.flat[len(panels) :]:
-        axes.set_visible(False)
-    for number, (axes, (name, entries)) in enumerate(zip(grid.flat, panels.items(), strict=False)):
+    grid = figure.subplots(len(panels), 1, squeeze=False)[:, 0]
+    for axes, (name, entries) in zip(grid, panels.items(), strict=True):
         for position, entry in enumerate(reversed(entries)):
             found, look = entry.estimate, entry.look
             (dot,) = axes.plot(
@@ -132,7 +126,7 @@ def interval_estimates(
             _whisker(axes, position, found, drawing, entry.label, look)
             row = (name, entry.label, found.value, found.low, found.high, found.runs)
             drawing.add(axes, found.value, position, entry.label, row)
-        names = [entry.label for entry in reversed(entries)] if number % columns == 0 else []
+        names = [entry.label for entry in reversed(entries)]
         axes.set_yticks(np.arange(len(names)), names, color=INK, fontsize=7.5)
         axes.set_ylim(-0.6, len(entries) - 0.4)
         note = (direction or {}).get(name, "")

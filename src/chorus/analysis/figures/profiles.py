@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from chorus.analysis.bootstrap import Estimate
 from chorus.analysis.figures.curves import draw_bands
 from chorus.analysis.figures.drawing import Drawing, Line, add_legend, in_house_style, soften, tag
-from chorus.analysis.figures.style import INK, MUTED, WIDE, Look
+from chorus.analysis.figures.style import INK, MUTED, PANEL, Look
 
 
 @in_house_style
@@ -16,7 +16,7 @@ def performance_profiles(
     lines: Sequence[Line], *, x_label: str, caption: str, legend: bool = True
 ) -> Drawing:
     """For each score, the share of runs that reach more: a curve that lies above another is better."""
-    figure = Figure(figsize=WIDE)
+    figure = Figure(figsize=PANEL)
     drawing = Drawing(
         figure, caption, ("series", "threshold", "share of runs", "low", "high", "runs"), kind="curves"
     )
@@ -34,7 +34,7 @@ def improvement_probabilities(
     pairs: dict[tuple[str, str], tuple[Look, Estimate]], *, caption: str
 ) -> Drawing:
     """How likely a run of the first method beats a run of the second; at one half neither is better."""
-    figure = Figure(figsize=(5.6, 0.8 + 0.42 * len(pairs)))
+    figure = Figure(figsize=(PANEL[0], 0.7 + 0.4 * len(pairs)))
     drawing = Drawing(figure, caption, ("method", "compared with", "probability", "low", "high", "runs"))
     axes = figure.subplots()
     for position, ((first, second), (look, found)) in enumerate(reversed(pairs.items())):

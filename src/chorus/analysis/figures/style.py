@@ -28,8 +28,7 @@ Dash = Literal["solid"] | tuple[float, tuple[float, ...]]
 # A role keeps its colour from report to report, as long as it is not taken by a sibling.
 ROLE_COLOUR = {"single": 0, "ensemble": 1, "cross": 2, "tandem": 3, "cross_own": 4, "horizons": 5}
 
-PANEL = (4.4, 2.9)  # inches: one environment; readable at a phone's width
-WIDE = (5.6, 3.3)
+PANEL = (4.4, 2.9)  # inches: at a phone's width the text stays readable
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 made.
 """
 
-from chorus.analysis.report.summary import Finding, Summary
 from chorus.analysis.report.writing import write_dataset_report, write_report
+from chorus.analysis.summary import Finding, Summary
 
 __all__ = ["Finding", "Summary", "write_dataset_report", "write_report"]

@@ -1,28 +1,14 @@
-"""The figures of a report: which ones the runs at hand allow, and what each says."""
+"""Which figures a report shows, in reading order: all that the runs at hand allow."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-import numpy as np
-
-from chorus.analysis import aggregates, figures
-from chorus.analysis.bootstrap import (
-    CURVE_RESAMPLES,
-    FINAL_RESAMPLES,
-    MeanResampler,
-    Rng,
-    estimate,
-    percentile_interval,
-    resampled,
-)
-from chorus.analysis.comparisons import Band, aggregate_band, env_band, normalised_matrix
-from chorus.analysis.figures.style import WIDE, Palette
-from chorus.analysis.normalisation import Normalisation
-from chorus.analysis.results import Results, Series
-from chorus.analysis.scores import SMOOTHING_WINDOW, atari_game, final_evaluations
-
-# Long enough runs are smoothed as the paper does for games; short ones would lose their shape.
-SMOOTH_FROM = 50
+from chorus.analysis import contrasts, drawings, figures
+from chorus.analysis.families import find_families, pairs_of_interest
+from chorus.analysis.study import Study
+from chorus.analysis.sweeps import find_sweeps
+from chorus.analysis.value_tables import data_shares, tables_from_config
+from chorus.analysis.variants import Variant
 
 
 @dataclass(frozen=True)
@@ -36,157 +22,104 @@ class Plate:
 
 
 @dataclass(frozen=True)
-class Study:
-    """Everything a plate is drawn from."""
+class Section:
+    """A heading, what it is about, and its plates."""
 
-    results: Results
-    scale: Normalisation
-    palette: Palette
-    rng: Rng
-    resampler: MeanResampler
-
-    @property
-    def envs(self) -> tuple[str, ...]:
-        return tuple(env for env in self.results.envs if env in self.scale.envs)
-
-    def look(self, series: Series) -> figures.Look:
-        return self.palette.look(series.variant, series.policy)
-
-    def line(self, series: Series, band: Band, envs: Sequence[str]) -> figures.Line:
-        x = band.frames if x_label(envs) == "frames" else band.steps
-        return figures.Line(series.label, self.look(series), x, band.value, band.low, band.high, band.runs)
-
-    def everywhere(self) -> list[Series]:
-        """The series that were run in every environment; only these can be aggregated side by side."""
-        envs = self.envs
-        return [s for s in self.results.series if envs and all(self.results.curve(s, env) for env in envs)]
-
-    def seeds(self, series: Sequence[Series], envs: Sequence[str]) -> str:
-        counts = [len(f.values) for s in series for env in envs if (f := self.results.final(s, env))]
-        return _span(counts, "seed") if counts else "no seeds"
-
-    def absent(self) -> str:
-        names = [s.label for s in self.results.series if s not in self.everywhere()]
-        return f" Not run in every environment, so not shown: {', '.join(names)}." if names else ""
+    name: str
+    title: str
+    intro: str
+    plates: list[Plate]
+    small: bool = False  # panels side by side
 
 
-def final_meaning(envs: Sequence[str]) -> str:
-    counts = sorted({final_evaluations(env) for env in envs})
-    last = " or ".join(map(str, counts))
-    return f"final score: mean of a run's last {last} evaluations, or of all if there are fewer"
+Made = tuple[str, str, figures.Drawing | None]
 
 
-def aggregate_curves(study: Study) -> list[Plate]:
-    if len(study.envs) < 2:
-        return []
-    lines = []
-    for series in study.everywhere():
-        band = aggregate_band(study.results, series, study.envs, study.scale, study.rng)
-        if band is not None:
-            lines.append(study.line(series, band, study.envs))
-    if not lines:
-        return []
-    caption = (
-        f"Interquartile mean over {len(study.envs)} environments; {study.scale.meaning}. "
-        f"{study.seeds(study.everywhere(), study.envs)} an environment; bands: 95 % stratified bootstrap "
-        "intervals, "
-        f"{CURVE_RESAMPLES:,} resamples.{study.absent()}"
-    )
-    drawing = figures.learning_curves(
-        lines,
-        title="",
-        x_label=x_label(study.envs),
-        y_label=f"IQM of {study.scale.axis}",
-        caption=caption,
-        size=WIDE,
-        legend=False,
-    )
-    return [Plate("aggregate-curves", "Learning, all environments together", drawing)]
+def make_sections(study: Study) -> list[Section]:
+    """The evidence; sections the runs do not allow are left out."""
+    sections = [
+        Section("overall", "All environments together", f"Scores: {study.scale.meaning}.", overall(study)),
+        Section(
+            "contrasts", "What changes for whom", "Two algorithms or policies at a time.", against(study)
+        ),
+        Section(
+            "environments", "Environment by environment", "Returns as they are.", panels(study), small=True
+        ),
+        Section(
+            "inside", "Diversity and settings", "How unlike members are; what settings do.", inside(study)
+        ),
+        Section("diagrams", "What ran", "Drawn from the runs' configurations.", diagrams(study)),
+    ]
+    return [section for section in sections if section.plates]
 
 
-def env_curves(study: Study) -> list[Plate]:
-    plates = []
-    for number, env in enumerate(study.results.envs):
-        shown = [s for s in study.results.series if study.results.curve(s, env)]
-        length = max(len(c.iterations) for s in shown if (c := study.results.curve(s, env)))
-        window = SMOOTHING_WINDOW if length >= SMOOTH_FROM else 1
-        lines = []
-        for series in shown:
-            band = env_band(study.results, series, env, study.rng, window)
-            if band is not None:
-                lines.append(study.line(series, band, (env,)))
-        smoothing = f" Each run smoothed over {window} evaluations." if window > 1 else ""
-        caption = (
-            f"Mean over {study.seeds(shown, (env,))}; bands: 95 % bootstrap intervals over seeds, "
-            f"{CURVE_RESAMPLES:,} resamples.{smoothing}"
-        )
-        drawing = figures.learning_curves(
-            lines,
-            title=env,
-            x_label=x_label((env,)),
-            y_label="episodic return",
-            caption=caption,
-            legend=False,
-        )
-        plates.append(Plate(f"curves-{number}", env, drawing, env))
-    return plates
-
-
-def final_scores(study: Study) -> list[Plate]:
-    """Four aggregates of the final scores, with intervals."""
-    shown = study.everywhere()
-    if not shown:
-        return []
-    matrices = {s: normalised_matrix(study.results, s, study.envs, study.scale) for s in shown}
-    panels = {
-        name: [
-            figures.Labelled(s.label, study.look(s), estimate(matrix, aggregate, study.rng))
-            for s, matrix in matrices.items()
+def overall(study: Study) -> list[Plate]:
+    series = study.results.series
+    several = len(study.envs) > 1
+    return _plates(
+        [
+            (
+                "aggregate-curves",
+                "Learning, all environments together",
+                drawings.learning(study, series, legend=False) if several else None,
+            ),
+            ("profiles", "Performance profiles", drawings.profiles(study, series, legend=False)),
+            ("final-scores", "Final scores", drawings.final_aggregates(study, series)),
         ]
-        for name, aggregate in aggregates.AGGREGATES.items()
-    }
-    many = "environments" if len(study.envs) > 1 else "environment"
-    caption = (
-        f"{len(study.envs)} {many}, {study.seeds(shown, study.envs)} each; {study.scale.meaning}; "
-        f"{final_meaning(study.envs)}. Lines: 95 % stratified bootstrap intervals, {FINAL_RESAMPLES:,} "
-        "resamples."
-        f"{study.absent()}"
     )
-    better = dict.fromkeys(panels, "▲") | {"Optimality gap": "▼"}
-    drawing = figures.interval_estimates(panels, caption=caption, direction=better)
-    return [Plate("final-scores", "Final scores", drawing), *profiles(study, matrices)]
 
 
-def profiles(study: Study, matrices: dict[Series, np.ndarray]) -> list[Plate]:
-    top = max(float(np.nanmax(matrix)) for matrix in matrices.values())
-    bottom = min(0.0, *(float(np.nanmin(matrix)) for matrix in matrices.values()))
-    thresholds = np.linspace(bottom, top, 81)
-
-    def profile(scores: np.ndarray) -> np.ndarray:
-        return aggregates.performance_profile(scores, thresholds)
-
-    lines = []
-    for series, matrix in matrices.items():
-        low, high = np.full((2, len(thresholds)), np.nan)
-        if len(matrix) > 1:
-            low, high = percentile_interval(resampled(matrix, profile, study.rng, 200))
-        runs = np.full(len(thresholds), np.isfinite(matrix).sum())
-        lines.append(
-            figures.Line(series.label, study.look(series), thresholds, profile(matrix), low, high, runs)
-        )
-    caption = (
-        f"Share of runs whose final score is higher than the value on the axis, averaged over environments; "
-        f"{study.scale.meaning}. Bands: 95 % stratified bootstrap intervals, 200 resamples."
-    )
-    drawing = figures.performance_profiles(lines, x_label=study.scale.axis, caption=caption, legend=False)
-    return [Plate("profiles", "Performance profiles", drawing)]
+def against(study: Study) -> list[Plate]:
+    made: list[Made] = []
+    families = find_families(study.results)
+    pairs = [pair for family in families for pair in pairs_of_interest(family)]
+    for first, second in pairs:
+        drawing = contrasts.gains(study, [(first, second)])
+        made.append((f"gains-{len(made)}", f"{first.label} against {second.label}", drawing))
+    made.append(("probabilities", "Probability of improvement", contrasts.probabilities(study, pairs)))
+    for number, family in enumerate(families):
+        if family.single and family.ensemble and family.tandem:
+            drawing = contrasts.tandem_gaps(study, family.single, family.ensemble, family.tandem)
+            made.append((f"gaps-{number}", "Tandem gap and ensemble gap", drawing))
+    return _plates(made)
 
 
-def x_label(envs: Sequence[str]) -> str:
-    """Atari is plotted over emulator frames, as is the custom; everything else over agent steps."""
-    return "frames" if all(atari_game(env) for env in envs) else "agent steps"
+def panels(study: Study) -> list[Plate]:
+    found = []
+    for number, env in enumerate(study.results.envs):
+        drawing = drawings.learning_in(study, study.results.series, env, legend=False)
+        if drawing is not None:
+            found.append(Plate(f"curves-{number}", env, drawing, env))
+    return found
 
 
-def _span(counts: Sequence[int], noun: str) -> str:
-    low, high = min(counts), max(counts)
-    return f"{low} {noun}{'s' if low != 1 else ''}" if low == high else f"{low} to {high} {noun}s"
+def inside(study: Study) -> list[Plate]:
+    made: list[Made] = [("diversity", "Diversity of the members", contrasts.diversity(study))]
+    for swept in find_sweeps(study.results):
+        made.append((f"sweep-{swept.field}", f"Sweep over the {swept.axis}", contrasts.sweep(study, swept)))
+    return _plates(made)
+
+
+def diagrams(study: Study) -> list[Plate]:
+    """Who generates, who learns, and from which targets: one look at each kind of configuration that ran."""
+    dataset = study.results.dataset
+    kinds: dict[str, Variant] = {}
+    for variant in dataset.variants:
+        if variant.traits.role != "published":
+            kinds.setdefault(variant.traits.role, variant)
+    configs = {v: dataset.runs[v.runs[0]].config for v in kinds.values()}
+    family = {v.label: (study.palette.look(v, "aggregate"), data_shares(configs[v])) for v in kinds.values()}
+    made: list[Made] = [("family", "One family", figures.one_family(family) if len(family) > 1 else None)]
+    for variant in kinds.values():
+        look, tables = study.palette.look(variant, "aggregate"), tables_from_config(configs[variant])
+        if variant.traits.members > 1 and variant.traits.role in ("ensemble", "tandem"):
+            drawing = figures.who_generates_who_learns(data_shares(configs[variant]), look=look)
+            made.append((f"data-{len(made)}", f"{variant.label}: who generates, who learns", drawing))
+        if tables is not None and tables.policy.shape[1] > 1:
+            drawing = figures.heads_and_targets(tables, look=look)
+            made.append((f"heads-{len(made)}", f"{variant.label}: heads and targets", drawing))
+    return _plates(made)
+
+
+def _plates(made: Iterable[Made]) -> list[Plate]:
+    return [Plate(name, title, drawing) for name, title, drawing in made if drawing is not None]

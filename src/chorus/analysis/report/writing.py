@@ -5,41 +5,29 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from chorus.analysis.bootstrap import MeanResampler
-from chorus.analysis.figures.style import DARK, GRID, INK, LIGHT, MUTED, PAPER, Look, Palette
+from chorus.analysis.figures.style import DARK, GRID, INK, LIGHT, MUTED, PAPER, Look
 from chorus.analysis.loading import Dataset, load_runs
-from chorus.analysis.normalisation import Normalisation, choose_normalisation
-from chorus.analysis.report import contrasts, plates, tables
-from chorus.analysis.report.plates import Plate, Study
-from chorus.analysis.report.summary import Summary, find_findings
+from chorus.analysis.normalisation import Normalisation
+from chorus.analysis.report import tables
+from chorus.analysis.report.plates import Plate, Section, make_sections
 from chorus.analysis.report.svg import POINTS_AN_INCH, hover_data, to_svg
 from chorus.analysis.results import Results, coverage_notes
 from chorus.analysis.scores import Reference
+from chorus.analysis.study import Study, make_study
+from chorus.analysis.summary import Summary, find_findings
 from chorus.errors import ChorusError
 
 # How much larger than drawn a figure may get on a wide screen, in CSS pixels a point.
-LARGEST_ZOOM = 1.55
+LARGEST_ZOOM = 1.6
 DASHES = {"individual": "5 2.4", "passive": "1.4 2"}
-
-
-@dataclass(frozen=True)
-class Section:
-    """A heading, what it is about, and its plates."""
-
-    name: str
-    title: str
-    intro: str
-    plates: list[Plate]
-    small: bool = False  # panels side by side
 
 
 def write_report(
@@ -83,17 +71,15 @@ def render_report(
     scale_by: str | None = None,
 ) -> tuple[str, Summary]:
     """The page as text, and what it found."""
-    results, rng = Results(dataset), np.random.default_rng(seed)
-    scale = choose_normalisation(results, references, scale_by)
-    study = Study(results, scale, Palette(dataset.variants), rng, MeanResampler(rng))
+    study = make_study(dataset, seed, references, scale_by)
     summary = Summary(
         title=title or default_title(dataset),
         out=None,
         runs=len(dataset.runs),
         environments=dataset.envs,
-        scale=scale.meaning,
-        findings=find_findings(results, scale, rng),
-        cautions=tuple(cautions(results, scale)),
+        scale=study.scale.meaning,
+        findings=find_findings(study.results, study.scale, study.rng),
+        cautions=tuple(cautions(study.results, study.scale)),
     )
     return _render(study, summary, make_sections(study), seed), summary
 
@@ -104,33 +90,16 @@ def default_title(dataset: Dataset) -> str:
     return f"Ensembles on {len(dataset.envs)} environments"
 
 
-def make_sections(study: Study) -> list[Section]:
-    """The evidence, in reading order; sections the runs do not allow are left out."""
-    together = plates.aggregate_curves(study) + plates.final_scores(study)
-    against = contrasts.gains(study) + contrasts.probabilities(study) + contrasts.tandem_gaps(study)
-    inside = contrasts.diversity(study) + contrasts.sweep_plates(study)
-    panels = plates.env_curves(study)
-    found = [
-        Section("overall", "All environments together", f"Scores: {study.scale.meaning}.", together),
-        Section("contrasts", "What changes for whom", "Two algorithms or policies at a time.", against),
-        Section("environments", "Environment by environment", "Returns as they are.", panels, small=True),
-        Section(
-            "inside", "Diversity and settings", "How unlike the members are, and what settings do.", inside
-        ),
-    ]
-    return [section for section in found if section.plates]
-
-
 def cautions(results: Results, scale: Normalisation) -> list[str]:
     """Everything that could mislead a reader who only reads the summary."""
     dataset = results.dataset
     notes = []
     states = Counter(run.state for run in dataset.runs)
-    if states["running"] or states["failed"]:
+    if early := [f"{states[state]} {state}" for state in ("running", "failed", "unknown") if states[state]]:
         notes.append(
-            f"{states['running']} runs are still running and {states['failed']} failed; they are in the "
-            "curves, and in "
-            "final scores only where no run of that algorithm has ended."
+            f"Runs that have not ended: {', '.join(early)}. They are in the curves, and in final scores "
+            "only where "
+            "no run of that algorithm has ended."
         )
     if states["diverged"]:
         notes.append(f"{states['diverged']} runs diverged; their last evaluations count as their outcome.")

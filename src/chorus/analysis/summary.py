@@ -9,9 +9,9 @@ import numpy as np
 from chorus.analysis import aggregates
 from chorus.analysis.bootstrap import MeanResampler, Rng
 from chorus.analysis.comparisons import Difference, difference, env_differences, normalised_matrix
+from chorus.analysis.families import Family, find_families
 from chorus.analysis.normalisation import Normalisation
 from chorus.analysis.results import Results, Series
-from chorus.analysis.variants import Variant
 
 # With fewer runs the percentile interval is clearly too narrow (docs/report.md).
 ENOUGH_SEEDS = 5
@@ -40,16 +40,6 @@ class Summary:
     cautions: tuple[str, ...] = field(default=())
 
 
-@dataclass(frozen=True)
-class Family:
-    """The variants that belong together in one comparison: one single agent and what it is compared with."""
-
-    single: Series | None
-    ensemble: Variant | None
-    cerl: Variant | None
-    tandem: Variant | None
-
-
 class Judge:
     """Answers the questions of the paper about one family of variants."""
 
@@ -70,7 +60,7 @@ class Judge:
         """`A scores 31 % below B: IQM 0.69 against 1.00, difference -0.31 (95 % interval -0.38 to -0.24)`."""
         base = self.level(found.second, found.envs)
         value = found.estimate.value
-        ratio = f"{abs(value / base):.0%} " if base > 0 else ""
+        ratio = f"{_percent(abs(value / base))} " if base > 0 else ""
         side = "above" if value > 0 else "below"
         interval = (
             f" (95 % interval {found.estimate.low:+.2f} to {found.estimate.high:+.2f})"
@@ -100,7 +90,7 @@ class Judge:
         seeds = f"{runs} seed{'s' if runs != 1 else ''} in the environment with fewest"
         if not found.estimate.certain:
             return f"There is no measure of confidence: {seeds}."
-        note = f"{found.certainty:.1%} of bootstrap resamples fall on this side of zero; {seeds}."
+        note = f"{_percent(found.certainty)} of bootstrap resamples fall on this side of zero; {seeds}."
         if runs < ENOUGH_SEEDS:
             note += f" With fewer than {ENOUGH_SEEDS} seeds intervals are too narrow: take this as a hint."
         return note
@@ -114,23 +104,6 @@ def verdict(found: Difference, sign: int) -> str:
     if not found.settled:
         return "unsettled"
     return "yes" if np.sign(found.estimate.value) == sign else "no"
-
-
-def find_families(results: Results) -> list[Family]:
-    """One family a kind of estimate (DQN, QR-DQN, SAC); of several plain ensembles the best supported one."""
-    variants = results.dataset.variants
-    families = []
-    own = [v for v in variants if v.traits.role != "published"]
-    for kind in dict.fromkeys(v.traits.estimate for v in own):
-        members = [v for v in own if v.traits.estimate == kind]
-        ensembles = [v for v in members if v.traits.role == "ensemble" and v.traits.plain]
-        main = max(ensembles, key=_support, default=None)
-        near = main or members[0]
-        single = _nearest([v for v in members if v.traits.role == "single" and v.traits.plain], near)
-        cerl = _nearest([v for v in members if v.traits.role == "cross"], near)
-        tandem = _nearest([v for v in members if v.traits.role == "tandem"], near)
-        families.append(Family(Series(single, "individual") if single else None, main, cerl, tandem))
-    return families
 
 
 def find_findings(results: Results, scale: Normalisation, rng: Rng) -> tuple[Finding, ...]:
@@ -190,13 +163,13 @@ def voting(judge: Judge, family: Family) -> Finding | None:
     if against:
         details = (f"Against the single agent: {judge.sentence(against)}", *details)
     answer = f"{answers[result]} {judge.sentence(found)}"
-    return Finding("What does acting together give back?", result, answer, details)
+    return Finding("Does acting together help?", result, answer, details)
 
 
 def cerl(judge: Judge, family: Family) -> Finding | None:
     if family.cerl is None:
         return None
-    question = "Does CERL cure it?"
+    question = "Does CERL help?"
     if family.ensemble is None:
         return Finding(question, "missing", f"No plain ensemble was run beside {family.cerl.label}.")
     indiv = Series(family.ensemble, "individual")
@@ -224,7 +197,7 @@ def recovered(judge: Judge, family: Family, gained: Difference) -> list[str]:
     if lost is None or verdict(lost, -1) != "yes" or lost.envs != gained.envs:
         return []
     share = gained.estimate.value / -lost.estimate.value
-    return [f"It gives back {share:.0%} of what members had lost to the single agent."]
+    return [f"It gives back {_percent(share)} of what members had lost to the single agent."]
 
 
 def tandem(judge: Judge, family: Family) -> Finding | None:
@@ -247,9 +220,6 @@ def tandem(judge: Judge, family: Family) -> Finding | None:
     )
 
 
-def _nearest(candidates: Sequence[Variant], near: Variant) -> Variant | None:
-    return min(candidates, key=near.distance, default=None)
-
-
-def _support(variant: Variant) -> tuple[int, int, int]:
-    return (len(variant.runs), -variant.traits.shared_layers, variant.traits.members)
+def _percent(share: float) -> str:
+    """Whole percents, with a digit more where rounding would claim certainty."""
+    return f"{100 * share:.1f} %" if 0.99 < share < 1 else f"{100 * share:.0f} %"
