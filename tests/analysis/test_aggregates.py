@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from chorus.analysis import aggregates
 
@@ -57,10 +59,29 @@ def test_performance_profile_is_the_share_above_each_threshold() -> None:
     assert profile == pytest.approx([5 / 6, 0.5, 0.0])
 
 
-def test_leading_axes_are_separate_matrices() -> None:
-    stacked = np.stack([SMALL, SMALL + 1, 2 * SMALL])
+def test_counts_stand_for_the_matrix_they_would_build() -> None:
+    # Drawing run 0 twice in task 0, run 1 twice in task 1, and each run once in task 2 is this matrix:
+    built = np.array([[1.0, 8.0, 0.0], [1.0, 8.0, 2.0]])
+    counts = np.array([[2, 0, 1], [0, 2, 1]])[:, :, None]
     for aggregate in aggregates.AGGREGATES.values():
-        assert aggregate(stacked) == pytest.approx([float(aggregate(matrix)) for matrix in stacked])
+        assert aggregate(SMALL, counts) == pytest.approx([float(aggregate(built))])
+    assert aggregates.performance_profile(SMALL, [0.5, 1.5], counts)[:, 0] == pytest.approx(
+        aggregates.performance_profile(built, [0.5, 1.5])
+    )
+    other = SMALL[::-1] + 0.5
+    # task 1: {1, 1} against {3.5, 3.5}: 0; task 2: {8, 8} against {4.5, 4.5}: 1; task 3: {0, 2} against {2.5, 0.5}: 1/4
+    assert aggregates.probability_of_improvement(SMALL, other, counts, counts) == pytest.approx([1.25 / 3])
+
+
+@given(st.integers(1, 6), st.integers(1, 5), st.integers(0, 2**31))
+def test_counts_agree_with_explicit_resampling(runs: int, tasks: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    scores = rng.integers(-3, 4, size=(runs, tasks)).astype(float)  # small whole numbers, so that ties happen
+    rows = rng.integers(runs, size=(runs, tasks))
+    built = scores[rows, np.arange(tasks)]
+    counts = np.stack([(rows == run).sum(axis=0) for run in range(runs)])[:, :, None]
+    for aggregate in aggregates.AGGREGATES.values():
+        assert aggregate(scores, counts) == pytest.approx([float(aggregate(built))])
 
 
 def test_a_missing_run_is_left_out() -> None:
@@ -74,8 +95,10 @@ def test_a_missing_run_is_left_out() -> None:
     assert aggregates.optimality_gap(ragged) == pytest.approx(0.2)
 
 
-def test_iqm_refuses_no_scores_and_unequal_holes() -> None:
-    with pytest.raises(ValueError, match="no scores"):
-        aggregates.iqm(np.full((2, 2), np.nan))
-    with pytest.raises(ValueError, match="miss the same runs"):
-        aggregates.iqm(np.stack([SMALL, np.where(SMALL == 8, np.nan, SMALL)]))
+def test_unusable_matrices_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"tasks \[1\]"):
+        aggregates.iqm([[1.0, np.nan], [2.0, np.nan]])
+    with pytest.raises(ValueError, match=r"shape \(3,\)"):
+        aggregates.mean([1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match="do not belong"):
+        aggregates.mean(SMALL, np.ones((3, 3, 1), int))

@@ -12,8 +12,8 @@ from chorus.analysis.bootstrap import (
     Estimate,
     MeanResampler,
     Rng,
-    aggregate_curve_interval,
     estimate,
+    iqm_curve_interval,
     mean_curve_interval,
     percentile_interval,
     resampled_pair,
@@ -83,7 +83,7 @@ def aggregate_band(
     values = np.full((runs, len(envs), len(shared)), np.nan)
     for task, column in enumerate(columns):
         values[: len(column), task] = column
-    low, high = aggregate_curve_interval(values, aggregates.iqm, rng, CURVE_RESAMPLES)
+    low, high = iqm_curve_interval(values, rng, CURVE_RESAMPLES)
     at = [np.searchsorted(curve.iterations, shared) for curve in found]
     return Band(
         steps=np.median([c.steps[a] for c, a in zip(found, at, strict=True)], axis=0),
@@ -157,5 +157,5 @@ def same_runs(results: Results, first: Series, second: Series, env: str) -> bool
     return x is not None and y is not None and x.runs == y.runs
 
 
-def _iqm_difference(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    return aggregates.iqm(first) - aggregates.iqm(second)
+def _iqm_difference(x: np.ndarray, y: np.ndarray, of_x: np.ndarray, of_y: np.ndarray) -> np.ndarray:
+    return aggregates.iqm(x, of_x) - aggregates.iqm(y, of_y)

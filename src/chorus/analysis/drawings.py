@@ -10,7 +10,7 @@ from chorus.analysis import aggregates, figures
 from chorus.analysis.bootstrap import (
     CURVE_RESAMPLES,
     FINAL_RESAMPLES,
-    estimate,
+    estimates,
     percentile_interval,
     resampled,
 )
@@ -104,12 +104,10 @@ def final_aggregates(study: Study, series: Sequence[Series]) -> Drawing | None:
     if not shown:
         return None
     matrices = {s: normalised_matrix(study.results, s, study.envs, study.scale) for s in shown}
+    found = {s: estimates(matrix, aggregates.AGGREGATES, study.rng) for s, matrix in matrices.items()}
     panels = {
-        name: [
-            figures.Labelled(s.label, study.look(s), estimate(matrix, aggregate, study.rng))
-            for s, matrix in matrices.items()
-        ]
-        for name, aggregate in aggregates.AGGREGATES.items()
+        name: [figures.Labelled(s.label, study.look(s), found[s][name]) for s in shown]
+        for name in aggregates.AGGREGATES
     }
     many = "environments" if len(study.envs) > 1 else "environment"
     caption = (
@@ -130,8 +128,8 @@ def profiles(study: Study, series: Sequence[Series], *, legend: bool = True) -> 
     bottom = min(0.0, *(float(np.nanmin(matrix)) for matrix in matrices.values()))
     thresholds = np.linspace(bottom, top, PROFILE_POINTS)
 
-    def profile(scores: np.ndarray) -> np.ndarray:
-        return aggregates.performance_profile(scores, thresholds)
+    def profile(scores: np.ndarray, counts: np.ndarray | None = None) -> np.ndarray:
+        return aggregates.performance_profile(scores, thresholds, counts)
 
     lines = []
     for s, matrix in matrices.items():

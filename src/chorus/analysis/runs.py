@@ -8,6 +8,7 @@ import json
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -17,6 +18,7 @@ import numpy as np
 MARKS = ("config.json", "metrics.jsonl")
 # Counts pass through float64 columns, which are exact up to here.
 LARGEST_COUNT = 2**52
+COLUMNS = itemgetter("metric", "iteration", "step", "frames", "value")
 STATES = ("finished", "diverged", "running", "failed", "unknown")
 
 
@@ -119,9 +121,11 @@ def read_metrics(path: Path, names: MetricNames, problems: list[str]) -> tuple[R
         problems.append(f"{path.name} could not be read: {error.strerror}")
         lines = []
     records = _parse(line for line in lines if line.strip())
-    found = [row for record in records if (row := _row(record, names)) is not None]
-    damaged = len(records) - len(found)
-    table = np.array(found, dtype=np.float64).reshape(-1, 5)
+    table = _all_rows(records, names)
+    if table is None:
+        found = [row for record in records if (row := _row(record, names)) is not None]
+        table = np.array(found, dtype=np.float64).reshape(-1, 5)
+    damaged = len(records) - len(table)
     key = table[:, 0] * 2.0**32 + table[:, 1]
     kept = len(key) - 1 - np.unique(key[::-1], return_index=True)[1]
     repeated = len(key) - len(kept)
@@ -152,6 +156,22 @@ def _parse_line(line: bytes) -> Any:
 
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not strict JSON")
+
+
+def _all_rows(records: list[Any], names: MetricNames) -> np.ndarray | None:
+    """All rows at once, or None if any record is not as it should be; then each is looked at alone."""
+    try:
+        metric, *counts, value = zip(*map(COLUMNS, records), strict=True)
+        if set(map(type, metric)) != {str} or not set(map(type, value)) <= {int, float}:
+            return None
+        if any(set(map(type, column)) != {int} for column in counts):
+            return None
+        numbers = {name: names.number(name) for name in dict.fromkeys(metric)}
+        table = np.array([list(map(numbers.__getitem__, metric)), *counts, value], dtype=np.float64).T
+    except (TypeError, KeyError, ValueError, OverflowError):
+        return None
+    sound = np.isfinite(table).all() and table[:, 1:4].min() >= 0 and table[:, 1:4].max() <= LARGEST_COUNT
+    return table if sound else None
 
 
 def _row(record: Any, names: MetricNames) -> tuple[int, int, int, int, float] | None:

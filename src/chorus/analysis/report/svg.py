@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from markupsafe import Markup
 
 from chorus.analysis.figures.drawing import Cell, Drawing, missing_glyphs_allowed
@@ -59,10 +60,15 @@ def hover_data(drawing: Drawing, series_numbers: Mapping[str, int]) -> dict[str,
     height = figure.get_figheight() * POINTS_AN_INCH
     panels = {axes: number for number, axes in enumerate(figure.axes)}
     marks = []
-    for mark in drawing.marks:
-        x, y = mark.axes.transData.transform((mark.x, mark.y)) * scale
-        place = [round(float(x), 1), round(height - float(y), 1)]
-        marks.append([*place, series_numbers.get(mark.series, -1), mark.row, panels[mark.axes]])
+    for axes, panel in panels.items():
+        here = [mark for mark in drawing.marks if mark.axes is axes]
+        if here:
+            places = axes.transData.transform([(mark.x, mark.y) for mark in here]) * scale
+            places = np.round(np.abs([0, height] - places), 1).tolist()  # SVG counts downwards
+            marks += [
+                [*place, series_numbers.get(mark.series, -1), mark.row, panel]
+                for place, mark in zip(places, here, strict=True)
+            ]
     rows = [[_plain(cell) for cell in row] for row in drawing.rows]
     return {"kind": drawing.kind, "columns": drawing.columns, "rows": rows, "marks": marks}
 
