@@ -69,7 +69,8 @@ def test_counts_stand_for_the_matrix_they_would_build() -> None:
         aggregates.performance_profile(built, [0.5, 1.5])
     )
     other = SMALL[::-1] + 0.5
-    # task 1: {1, 1} against {3.5, 3.5}: 0; task 2: {8, 8} against {4.5, 4.5}: 1; task 3: {0, 2} against {2.5, 0.5}: 1/4
+    # task 1: {1, 1} against {3.5, 3.5}: 0; task 2: {8, 8} against {4.5, 4.5}: 1; task 3: {0, 2} against
+    # {2.5, 0.5}: 1/4
     assert aggregates.probability_of_improvement(SMALL, other, counts, counts) == pytest.approx([1.25 / 3])
 
 

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from synthetic_runs import SyntheticRun, write_study
 
+from chorus.analysis.cautions import coverage_notes
 from chorus.analysis.loading import find_run_directories, load_runs, merge
-from chorus.analysis.results import Results, coverage_notes
+from chorus.analysis.results import Results
 from chorus.analysis.runs import MetricNames, read_metrics
 from chorus.errors import ChorusError
 

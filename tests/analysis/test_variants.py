@@ -8,7 +8,8 @@ import pytest
 from synthetic_runs import SyntheticRun
 
 from chorus.analysis.loading import load_runs
-from chorus.analysis.variants import clean, describe, display_name, flatten, read_traits, short_number
+from chorus.analysis.runs import clean
+from chorus.analysis.variants import describe, display_name, flatten, read_traits, short_number
 
 
 def labels(folder: Path) -> list[str]:
@@ -109,5 +110,5 @@ def test_small_helpers() -> None:
     ]
     assert describe("replay.capacity", 1_000_000) == "1M buffer"
     assert describe("acting.passive_share", 0.05) == "p=5%"
-    assert clean("a\x00b\n") == "a\N{REPLACEMENT CHARACTER}b\N{REPLACEMENT CHARACTER}"
+    assert clean("a\x00b\nc") == "a\N{REPLACEMENT CHARACTER}b c"
     assert flatten({"a": {"b": 1, "c": [1, 2]}, "d": None}) == {"a.b": 1, "a.c": "[1, 2]", "d": None}

@@ -27,7 +27,7 @@ class PaperFigure:
     draw: Callable[[Study], Panels]
 
 
-def draw_paperPaperFigure(study: Study, number: int) -> dict[str, Drawing]:
+def draw_paper_figure(study: Study, number: int) -> dict[str, Drawing]:
     """The panels of figure `number` as far as the study's runs allow."""
     if number not in PAPER_FIGURES:
         known = f"{min(PAPER_FIGURES)} to {max(PAPER_FIGURES)}"

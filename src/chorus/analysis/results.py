@@ -152,30 +152,3 @@ def stack_ragged(columns: Sequence[np.ndarray]) -> np.ndarray:
     for number, column in enumerate(columns):
         matrix[: len(column), number] = column
     return matrix
-
-
-def coverage_notes(dataset: Dataset) -> list[str]:
-    """Sentences on what is missing: environments and seeds a variant has elsewhere but not here, and
-    doubles.
-    """
-    notes = []
-    for variant in dataset.variants:
-        seeds: dict[str, list[int]] = {env: [] for env in dataset.envs}
-        for run in variant.runs:
-            seeds[dataset.runs[run].env].append(dataset.runs[run].seed)
-        everywhere = {seed for found in seeds.values() for seed in found}
-        for env, found in seeds.items():
-            if not found:
-                notes.append(f"{variant.label} has no run on {env}.")
-                continue
-            if missing := sorted(everywhere - set(found)):
-                notes.append(f"{variant.label} on {env} lacks seed {_list(missing)}, which it has elsewhere.")
-            if doubles := sorted({seed for seed in found if found.count(seed) > 1}):
-                notes.append(
-                    f"{variant.label} on {env} has seed {_list(doubles)} more than once; each run counts."
-                )
-    return notes
-
-
-def _list(numbers: Sequence[int]) -> str:
-    return ", ".join(map(str, numbers))

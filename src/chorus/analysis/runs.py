@@ -57,7 +57,7 @@ class Run:
 
     @property
     def name(self) -> str:
-        return self.path.name
+        return clean(self.path.name)
 
     @property
     def complete(self) -> bool:
@@ -216,8 +216,17 @@ def _read_object(path: Path, problems: list[str]) -> dict[str, Any]:
     return content
 
 
+def clean(text: str) -> str:
+    """Text fit for a page and a figure's XML: white space is a space, other control characters are shown
+    as such.
+    """
+    return "".join(
+        c if c.isprintable() else " " if c.isspace() else "\N{REPLACEMENT CHARACTER}" for c in text
+    )
+
+
 def _text(value: Any, default: str) -> str:
-    return value if isinstance(value, str) and value else default
+    return clean(value) if isinstance(value, str) and value else default
 
 
 def _integer(value: Any, problems: list[str]) -> int:

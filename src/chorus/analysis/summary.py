@@ -8,10 +8,12 @@ import numpy as np
 
 from chorus.analysis import aggregates
 from chorus.analysis.bootstrap import MeanResampler, Rng
+from chorus.analysis.cautions import cautions
 from chorus.analysis.comparisons import Difference, difference, env_differences, normalised_matrix
 from chorus.analysis.families import Family, find_families
 from chorus.analysis.normalisation import Normalisation
 from chorus.analysis.results import Results, Series
+from chorus.analysis.study import Study
 
 # With fewer runs the percentile interval is clearly too narrow (docs/report.md).
 ENOUGH_SEEDS = 5
@@ -104,6 +106,24 @@ def verdict(found: Difference, sign: int) -> str:
     if not found.settled:
         return "unsettled"
     return "yes" if np.sign(found.estimate.value) == sign else "no"
+
+
+def summarise(study: Study, title: str | None = None) -> Summary:
+    """All that can be said in a few sentences about a study."""
+    results = study.results
+    return Summary(
+        title=title or default_title(results.envs),
+        out=None,
+        runs=len(results.dataset.runs),
+        environments=results.envs,
+        scale=study.scale.meaning,
+        findings=find_findings(results, study.scale, study.rng),
+        cautions=tuple(cautions(results, study.scale)),
+    )
+
+
+def default_title(envs: Sequence[str]) -> str:
+    return f"Ensembles on {envs[0]}" if len(envs) == 1 else f"Ensembles on {len(envs)} environments"
 
 
 def find_findings(results: Results, scale: Normalisation, rng: Rng) -> tuple[Finding, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from chorus.analysis.runs import Run
+from chorus.analysis.runs import Run, clean
 
 DISPLAY_NAMES = {
     "cerl": "Bootstrapped DQN + CERL",
@@ -214,11 +214,6 @@ def short_number(value: Any) -> str:
         if abs(value) >= size:
             return f"{value / size:.4g}{letter}"
     return f"{value:g}"
-
-
-def clean(text: str) -> str:
-    """Control characters would break the figures' XML; they are shown as the replacement character."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def _order(variant: Variant) -> tuple[Any, ...]:

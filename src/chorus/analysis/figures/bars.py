@@ -13,6 +13,7 @@ from chorus.analysis.figures.drawing import (
     add_legend,
     count_axis,
     in_house_style,
+    shorten,
     soften,
     tag,
     zero_line,
@@ -44,7 +45,7 @@ def improvement_bars(
 ) -> Drawing:
     """A bar an environment, sorted, on a symlog axis that is linear within 0.1; one panel a comparison."""
     most = max(len(bars) for _, bars in panels.values())
-    figure = Figure(figsize=(PANEL[0], len(panels) * (0.5 + 0.2 * most) + 0.35))
+    figure = Figure(figsize=(PANEL[0], len(panels) * (0.5 + 0.2 * most) + 0.35), layout="constrained")
     drawing = Drawing(figure, caption, ("comparison", "environment", x_label, "low", "high", "runs"))
     grid = figure.subplots(len(panels), 1, squeeze=False, sharex=True)[:, 0]
     for axes, (name, (look, bars)) in zip(grid, panels.items(), strict=True):
@@ -57,7 +58,7 @@ def improvement_bars(
             row = (name, env, estimate.value, estimate.low, estimate.high, estimate.runs)
             drawing.add(axes, estimate.value, position, name, row)
         axes.set_title(name, fontsize=9)
-        axes.set_yticks(positions, [env for env, _ in ordered], fontsize=7.5)
+        axes.set_yticks(positions, [shorten(env) for env, _ in ordered], fontsize=7.5)
         axes.set_xscale("symlog", linthresh=SYMLOG_LINEAR, linscale=0.6)
         axes.grid(axis="x")
         axes.grid(visible=False, axis="y")
@@ -78,7 +79,7 @@ def improvement_bars(
 @in_house_style
 def score_bars(bars: Sequence[Labelled], *, title: str, x_label: str, caption: str) -> Drawing:
     """One horizontal bar a method with its interval: final scores, or vote entropy beside them."""
-    figure = Figure(figsize=(PANEL[0], 0.8 + 0.32 * len(bars)))
+    figure = Figure(figsize=(PANEL[0], 0.8 + 0.32 * len(bars)), layout="constrained")
     drawing = Drawing(figure, caption, ("series", x_label, "low", "high", "runs"))
     axes = figure.subplots()
     for position, bar in enumerate(reversed(bars)):
@@ -91,7 +92,7 @@ def score_bars(bars: Sequence[Labelled], *, title: str, x_label: str, caption: s
         _whisker(axes, position, found, drawing, bar.label, bar.look)
         row = (bar.label, found.value, found.low, found.high, found.runs)
         drawing.add(axes, found.value, position, bar.label, row)
-    axes.set_yticks(np.arange(len(bars)), [bar.label for bar in reversed(bars)], color=INK)
+    axes.set_yticks(np.arange(len(bars)), [shorten(bar.label) for bar in reversed(bars)], color=INK)
     axes.set(title=title, xlabel=x_label)
     axes.grid(axis="x")
     axes.grid(visible=False, axis="y")
@@ -107,7 +108,7 @@ def interval_estimates(
 ) -> Drawing:
     """One panel an aggregate: a dot and its interval for every series."""
     count = max(len(entries) for entries in panels.values())
-    figure = Figure(figsize=(PANEL[0], len(panels) * (0.55 + 0.21 * count)))
+    figure = Figure(figsize=(PANEL[0], len(panels) * (0.55 + 0.21 * count)), layout="constrained")
     drawing = Drawing(figure, caption, ("aggregate", "series", "value", "low", "high", "runs"))
     grid = figure.subplots(len(panels), 1, squeeze=False)[:, 0]
     for axes, (name, entries) in zip(grid, panels.items(), strict=True):
@@ -126,7 +127,7 @@ def interval_estimates(
             _whisker(axes, position, found, drawing, entry.label, look)
             row = (name, entry.label, found.value, found.low, found.high, found.runs)
             drawing.add(axes, found.value, position, entry.label, row)
-        names = [entry.label for entry in reversed(entries)]
+        names = [shorten(entry.label) for entry in reversed(entries)]
         axes.set_yticks(np.arange(len(names)), names, color=INK, fontsize=7.5)
         axes.set_ylim(-0.6, len(entries) - 0.4)
         note = (direction or {}).get(name, "")

@@ -6,7 +6,16 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from chorus.analysis.figures.drawing import Drawing, Line, add_legend, count_axis, in_house_style, soften, tag
+from chorus.analysis.figures.drawing import (
+    Drawing,
+    Line,
+    add_legend,
+    count_axis,
+    in_house_style,
+    shorten,
+    soften,
+    tag,
+)
 from chorus.analysis.figures.style import PANEL
 
 COLUMNS = ("series", "x", "value", "low", "high", "runs")
@@ -25,14 +34,14 @@ def learning_curves(
 ) -> Drawing:
     """One panel of curves with their interval bands."""
     # Without a legend the margins are known, and finding them anew takes half of the drawing time.
-    figure = Figure(figsize=size, layout="constrained" if legend else "none")
+    figure = Figure(figsize=size, layout="constrained" if legend else None)
     if not legend:
         figure.subplots_adjust(left=0.135, right=0.985, bottom=0.165, top=0.9 if title else 0.97)
     drawing = Drawing(figure, caption, (*COLUMNS[:1], x_label, y_label, *COLUMNS[3:]), kind="curves")
     axes = figure.subplots()
     draw_bands(axes, lines, drawing)
     _finish(axes)
-    axes.set(title=title, xlabel=x_label, ylabel=y_label)
+    axes.set(title=shorten(title, 48), xlabel=x_label, ylabel=y_label)
     if legend:
         add_legend(drawing)
     return drawing
@@ -51,7 +60,7 @@ def curve_grid(
     """A panel an environment, as the paper's pages of 55 games."""
     columns = min(columns, len(panels))
     rows = -(-len(panels) // columns)
-    figure = Figure(figsize=(2.3 * columns + 0.4, 1.8 * rows + 0.6))
+    figure = Figure(figsize=(2.3 * columns + 0.4, 1.8 * rows + 0.6), layout="constrained")
     drawing = Drawing(figure, caption, ("environment", *COLUMNS), kind="curves")
     grid = figure.subplots(rows, columns, squeeze=False)
     for axes in grid.flat[len(panels) :]:
@@ -59,7 +68,7 @@ def curve_grid(
     for axes, (env, lines) in zip(grid.flat, panels.items(), strict=False):
         draw_bands(axes, lines, drawing, env)
         _finish(axes)
-        axes.set_title(env, fontsize=8)
+        axes.set_title(shorten(env), fontsize=8)
     figure.supxlabel(x_label, fontsize=9)
     figure.supylabel(y_label, fontsize=9)
     if legend:

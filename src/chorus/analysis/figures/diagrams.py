@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
-from chorus.analysis.figures.drawing import Drawing, in_house_style
+from chorus.analysis.figures.drawing import Drawing, in_house_style, shorten
 from chorus.analysis.figures.style import INK, MUTED, PANEL, PAPER, Look
 from chorus.analysis.value_tables import HeadTables
 
@@ -24,7 +24,7 @@ def who_generates_who_learns(shares: np.ndarray, *, look: Look) -> Drawing:
     """Figure 1: each member generates its share of the replay, and every member learns from all of it."""
     members = len(shares)
     shown = min(members, SHOWN)
-    figure = Figure(figsize=(PANEL[0], 0.9 + 0.55 * shown))
+    figure = Figure(figsize=(PANEL[0], 0.9 + 0.55 * shown), layout="constrained")
     drawing = Drawing(figure, "", ("member", "share of episodes generated", "share of data learnt from"))
     axes = _canvas(figure, (0, 10), (-0.7, shown))
     bottom, height = -0.35, shown - 0.3
@@ -57,12 +57,12 @@ def who_generates_who_learns(shares: np.ndarray, *, look: Look) -> Drawing:
 @in_house_style
 def one_family(configurations: Mapping[str, tuple[Look, np.ndarray]]) -> Drawing:
     """Figure 3, left: single agent, tandem and ensemble differ only in who generated the data they share."""
-    figure = Figure(figsize=(PANEL[0], 0.35 + 0.62 * len(configurations)))
+    figure = Figure(figsize=(PANEL[0], 0.35 + 0.62 * len(configurations)), layout="constrained")
     drawing = Drawing(figure, "", ("algorithm", "member", "share of episodes generated"))
     axes = _canvas(figure, (0, 10), (-0.45, len(configurations) - 0.2))
     for number, (name, (look, shares)) in enumerate(configurations.items()):
         y = len(configurations) - 1 - number
-        axes.text(0, y + 0.42, name, fontsize=8.5, fontweight="bold", va="center")
+        axes.text(0, y + 0.42, shorten(name, 60), fontsize=8.5, fontweight="bold", va="center")
         start = 0.0
         for member, share in enumerate(shares):
             width = 10 * float(share)
@@ -95,7 +95,7 @@ def heads_and_targets(tables: HeadTables, *, look: Look) -> Drawing:
     """Figure 6: which target head each head learns from; main heads have a thick border."""
     members, heads = tables.policy.shape
     rows, columns = min(members, SHOWN), min(heads, SHOWN)
-    figure = Figure(figsize=(PANEL[0], 0.95 + 0.62 * rows))
+    figure = Figure(figsize=(PANEL[0], 0.95 + 0.62 * rows), layout="constrained")
     names = ("member", "head", "value of policy", "source member", "source head", "discount", "main")
     drawing = Drawing(figure, "", names)
     axes = _canvas(figure, (-1.2, 11.2), (-0.75, rows - 0.1))

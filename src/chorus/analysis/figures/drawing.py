@@ -101,6 +101,12 @@ def tag(artist: Artist, series: str, looks: dict[str, Look], look: Look) -> None
     artist.set_gid(f"series-{list(looks).index(series)}")
 
 
+def shorten(label: str, length: int = 34) -> str:
+    """A label cut in the middle where it would push the data off its own figure; the data keep it whole."""
+    half = (length - 1) // 2
+    return label if len(label) <= length else f"{label[:half]}…{label[-half:]}"
+
+
 def add_legend(drawing: Drawing) -> None:
     handles = [
         Line2D(
@@ -113,7 +119,7 @@ def add_legend(drawing: Drawing) -> None:
         for look in drawing.looks.values()
     ]
     if handles:
-        labels = [name.lstrip("_") or "unnamed" for name in drawing.looks]
+        labels = [shorten(name.lstrip("_") or "unnamed", 48) for name in drawing.looks]
         legend = drawing.figure.legend(
             handles, labels, loc="outside lower center", ncols=2 if len(labels) > 1 else 1, handlelength=2.4
         )

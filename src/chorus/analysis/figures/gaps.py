@@ -56,7 +56,7 @@ def gap_correlation(gaps: Sequence[Gap]) -> Correlation:
 @in_house_style
 def gap_scatter(gaps: Mapping[str, Gap], *, look: Look, caption: str) -> Drawing:
     """One dot an environment; excluded ones are hollow and named in the data, not hidden."""
-    figure = Figure(figsize=(4.4, 3.6))
+    figure = Figure(figsize=(4.4, 3.6), layout="constrained")
     drawing = Drawing(figure, caption, COLUMNS)
     axes = figure.subplots()
     for env, gap in gaps.items():

@@ -112,7 +112,6 @@ def house_style() -> AbstractContextManager[None]:
             "lines.solid_capstyle": "round",
             "legend.frameon": False,
             "legend.fontsize": 8,
-            "figure.constrained_layout.use": True,
             "figure.facecolor": "none",
             "axes.facecolor": "none",
             "savefig.facecolor": PAPER,

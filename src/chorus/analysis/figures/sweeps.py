@@ -35,7 +35,7 @@ def sweep(
     legend: bool = True,
 ) -> Drawing:
     """Error bars over the values of a setting, one row a measure (score above, vote entropy below)."""
-    figure = Figure(figsize=(4.4, 0.7 + 2.0 * len(rows)))
+    figure = Figure(figsize=(4.4, 0.7 + 2.0 * len(rows)), layout="constrained")
     drawing = Drawing(figure, caption, ("measure", "series", x_label, "value", "low", "high", "runs"))
     grid = figure.subplots(len(rows), 1, squeeze=False, sharex=True)[:, 0]
     for axes, (measure, lines) in zip(grid, rows.items(), strict=True):

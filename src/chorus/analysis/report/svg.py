@@ -49,7 +49,9 @@ def to_svg(drawing: Drawing, name: str, series_numbers: Mapping[str, int]) -> Ma
         return "<g" if page_number is None else f'<g data-series="{page_number}"'
 
     svg = GROUP.sub(open_group, svg)
-    svg = IDENTIFIER.sub(rf"\g<1>{name}-\g<2>", svg)
+    # Matplotlib makes ids from memory addresses; numbered in order they are the same in every report.
+    numbers: dict[str, int] = {}
+    svg = IDENTIFIER.sub(lambda m: f"{m[1]}{name}-{numbers.setdefault(m[2], len(numbers))}", svg)
     return Markup(svg)
 
 

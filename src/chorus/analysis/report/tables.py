@@ -8,6 +8,7 @@ from typing import Any
 from chorus.analysis.bootstrap import MeanResampler
 from chorus.analysis.loading import Dataset
 from chorus.analysis.results import Results
+from chorus.analysis.runs import clean
 from chorus.analysis.variants import short_number
 
 
@@ -38,7 +39,8 @@ class Table:
 
 
 def words(text: str) -> Cell:
-    return Cell(text, text)
+    shown = clean(text)
+    return Cell(shown, shown)
 
 
 def number(value: float, text: str | None = None) -> Cell:

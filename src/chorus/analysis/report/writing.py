@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.resources import files
@@ -15,14 +14,12 @@ from markupsafe import Markup
 
 from chorus.analysis.figures.style import DARK, GRID, INK, LIGHT, MUTED, PAPER, Look
 from chorus.analysis.loading import Dataset, load_runs
-from chorus.analysis.normalisation import Normalisation
 from chorus.analysis.report import tables
 from chorus.analysis.report.plates import Plate, Section, make_sections
 from chorus.analysis.report.svg import POINTS_AN_INCH, hover_data, to_svg
-from chorus.analysis.results import Results, coverage_notes
 from chorus.analysis.scores import Reference
 from chorus.analysis.study import Study, make_study
-from chorus.analysis.summary import Summary, find_findings
+from chorus.analysis.summary import Summary, summarise
 from chorus.errors import ChorusError
 
 # How much larger than drawn a figure may get on a wide screen, in CSS pixels a point.
@@ -72,51 +69,8 @@ def render_report(
 ) -> tuple[str, Summary]:
     """The page as text, and what it found."""
     study = make_study(dataset, seed, references, scale_by)
-    summary = Summary(
-        title=title or default_title(dataset),
-        out=None,
-        runs=len(dataset.runs),
-        environments=dataset.envs,
-        scale=study.scale.meaning,
-        findings=find_findings(study.results, study.scale, study.rng),
-        cautions=tuple(cautions(study.results, study.scale)),
-    )
+    summary = summarise(study, title)
     return _render(study, summary, make_sections(study), seed), summary
-
-
-def default_title(dataset: Dataset) -> str:
-    if len(dataset.envs) == 1:
-        return f"Ensembles on {dataset.envs[0]}"
-    return f"Ensembles on {len(dataset.envs)} environments"
-
-
-def cautions(results: Results, scale: Normalisation) -> list[str]:
-    """Everything that could mislead a reader who only reads the summary."""
-    dataset = results.dataset
-    notes = []
-    states = Counter(run.state for run in dataset.runs)
-    if early := [f"{states[state]} {state}" for state in ("running", "failed", "unknown") if states[state]]:
-        notes.append(
-            f"Runs that have not ended: {', '.join(early)}. They are in the curves, and in final scores "
-            "only where "
-            "no run of that algorithm has ended."
-        )
-    if states["diverged"]:
-        notes.append(f"{states['diverged']} runs diverged; their last evaluations count as their outcome.")
-    if dataset.unusable:
-        notes.append(
-            f"{len(dataset.unusable)} run directories could not be used; the table of runs tells why."
-        )
-    if dataset.damaged_lines:
-        notes.append(f"{dataset.damaged_lines} damaged lines were skipped (a run was killed while writing).")
-    if outside := [env for env in results.envs if env not in scale.envs]:
-        notes.append(f"Not on the common scale, so only in their own figures: {', '.join(outside)}.")
-    steps = {
-        env: [f.last_step for s in results.series if (f := results.final(s, env))] for env in results.envs
-    }
-    if uneven := [env for env, found in steps.items() if max(found) > 1.05 * min(found)]:
-        notes.append(f"Algorithms are compared at different numbers of steps in {', '.join(uneven)}.")
-    return notes + coverage_notes(dataset)
 
 
 def _render(study: Study, summary: Summary, sections: list[Section], seed: int) -> str:
