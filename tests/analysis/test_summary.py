@@ -108,9 +108,9 @@ def test_cautions_name_everything_that_could_mislead(tmp_path: Path) -> None:
     text = " ".join(summary.cautions)
     for words in (
         "1 running, 1 failed",
-        "1 runs diverged",
-        "1 run directories could not be used",
-        "1 damaged lines were skipped",
+        "1 run diverged",
+        "1 run could not be used",
+        "1 damaged line skipped",
         "different numbers of steps in MinAtar/Breakout-v1",
     ):
         assert words in text

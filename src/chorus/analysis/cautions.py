@@ -20,13 +20,15 @@ def cautions(results: Results, scale: Normalisation) -> list[str]:
             "no run of that algorithm has ended."
         )
     if states["diverged"]:
-        notes.append(f"{states['diverged']} runs diverged; their last evaluations count as their outcome.")
-    if dataset.unusable:
         notes.append(
-            f"{len(dataset.unusable)} run directories could not be used; the table of runs tells why."
+            f"{_many(states['diverged'], 'run')} diverged; the last evaluations count as the outcome."
         )
+    if dataset.unusable:
+        notes.append(f"{_many(len(dataset.unusable), 'run')} could not be used; the table of runs tells why.")
     if dataset.damaged_lines:
-        notes.append(f"{dataset.damaged_lines} damaged lines were skipped (a run was killed while writing).")
+        notes.append(
+            f"{_many(dataset.damaged_lines, 'damaged line')} skipped (a run was killed while writing)."
+        )
     if outside := [env for env in results.envs if env not in scale.envs]:
         notes.append(f"Not on the common scale, so only in their own figures: {', '.join(outside)}.")
     steps = {
@@ -62,3 +64,7 @@ def coverage_notes(dataset: Dataset) -> list[str]:
 
 def _list(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers))
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' if count != 1 else ''}"

@@ -134,7 +134,9 @@ def sweep(study: Study, swept: Sweep) -> Drawing | None:
             rows[score].append(_line(label, study.palette.look(group[0], policy), points))
         points = [(swept.value(v), entropy(study, v, envs)) for v in group]
         if any(found for _, found in points):
-            entropies.append(_line(name, study.palette.look(group[0], "aggregate"), points))
+            # Measured on the states the individual policy visits, so it is drawn as that policy.
+            label = Series(group[0], "individual").label.replace(group[0].label, name)
+            entropies.append(_line(label, study.palette.look(group[0], "individual"), points))
     if entropies and swept.field != "buffer":
         rows["vote entropy (nats)"] = entropies
     levels = [

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from chorus.analysis.results import Results
-from chorus.analysis.variants import Variant
+from chorus.analysis.variants import Variant, display_name
 
 # What can be swept, and how an axis names it.
 FIELDS = {
@@ -34,8 +34,8 @@ class Sweep:
         return float(getattr(variant.traits, self.field))
 
     def group_label(self, group: Sequence[Variant]) -> str:
-        """What the variants of a group have in common: their label up to the first thing that differs."""
-        return group[0].label.split(",")[0]
+        """What the variants of a group have in common: their preset's name."""
+        return display_name(group[0].preset, {})
 
 
 def find_sweeps(results: Results) -> tuple[Sweep, ...]:

@@ -132,7 +132,8 @@ def find_variants(runs: Sequence[Run]) -> tuple[Variant, ...]:
         for values, members in groups.items():
             first = members[0]
             base = display_name(preset, runs[first].config)
-            qualifiers = [describe(key, value) for key, value in zip(keys, values, strict=True)]
+            told = [pair for pair in zip(keys, values, strict=True) if not _in_name(preset, pair[0])]
+            qualifiers = [describe(key, value) for key, value in told]
             variants.append(
                 Variant(
                     label=", ".join([base, *qualifiers]),
@@ -143,6 +144,11 @@ def find_variants(runs: Sequence[Run]) -> tuple[Variant, ...]:
                 )
             )
     return tuple(sorted(variants, key=_order))
+
+
+def _in_name(preset: str, key: str) -> bool:
+    """A tandem's name says its share already."""
+    return preset == "tandem" and key.endswith("passive_share")
 
 
 def telling_keys(entries: Iterable[tuple[str, dict[str, Any]]]) -> list[str]:

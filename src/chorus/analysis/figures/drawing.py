@@ -115,6 +115,7 @@ def add_legend(drawing: Drawing) -> None:
             color=look.hex,
             linestyle=look.dash,
             marker=look.marker if drawing.kind == "points" else None,
+            markerfacecolor=look.hex if look.filled else "none",
         )
         for look in drawing.looks.values()
     ]

@@ -124,6 +124,10 @@
     tip.style.top = Math.max(6, Math.min(clientY + 14, innerHeight - height - 6)) + "px";
   }
 
+  addEventListener("pointerdown", function (event) {
+    if (!event.target.closest(".drawing")) tip.hidden = true;
+  }, true);
+
   const figureData = new Map();
   function dataOf(figure) {
     if (!figureData.has(figure)) {
@@ -184,7 +188,9 @@
     }
     drawing.addEventListener("pointermove", point);
     drawing.addEventListener("pointerdown", point);
-    drawing.addEventListener("pointerleave", clear);
+    // A finger leaves as it lifts; its tip stays until something else is touched.
+    drawing.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse") clear(); });
+    addEventListener("pointerdown", (event) => { if (!drawing.contains(event.target)) layer.replaceChildren(); });
     drawing.addEventListener("blur", clear);
     drawing.addEventListener("keydown", function (event) {
       const direction = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: 1, ArrowUp: -1 }[event.key];
