@@ -144,6 +144,14 @@ def test_a_run_found_twice_is_loaded_once(tmp_path: Path) -> None:
     assert find_run_directories([run, tmp_path, tmp_path / "deep"]) == [run]
 
 
+def test_links_are_followed_but_not_in_circles(tmp_path: Path) -> None:
+    run = SyntheticRun().write(tmp_path / "elsewhere")
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "link").symlink_to(run)
+    (tmp_path / "runs" / "circle").symlink_to(tmp_path / "runs")
+    assert find_run_directories([tmp_path / "runs"]) == [tmp_path / "runs" / "link"]
+
+
 def test_datasets_can_be_merged(tmp_path: Path) -> None:
     first = load_runs([SyntheticRun().write(tmp_path)])
     second = load_runs([SyntheticRun(preset="cerl", level={"aggregate": 3.0}).write(tmp_path)])

@@ -75,6 +75,8 @@ def test_panels_are_the_papers(study: Study) -> None:
     assert set(draw_paper_figure(study, 5)) == {"sweep-members", "sweep-shared_layers"}
     rows = draw_paper_figure(study, 5)["sweep-members"]
     assert [axes.get_ylabel() for axes in rows.figure.axes][-1] == "vote entropy (nats)"
+    assert rows.figure.axes[0].get_ylabel() == "score (Double DQN = 1)"
+    assert study.scale.kind == "human"
     sizes = sorted({row[2] for row in rows.rows if row[2] is not None})
     assert sizes == [2.0, 5.0, 10.0]
 

@@ -26,15 +26,18 @@ PROBABILITY_RESAMPLES = 2_000
 Pair = tuple[Series, Series]
 
 
-def gains(study: Study, pairs: Sequence[Pair]) -> Drawing | None:
-    """First minus second of each pair, a bar an environment, one panel a pair."""
+def gains(study: Study, pairs: Sequence[Pair], *, named: bool = True) -> Drawing | None:
+    """First minus second of each pair, a bar an environment, one panel a pair; one named elsewhere needs
+    no name.
+    """
     panels = {}
     for first, second in pairs:
         envs = study.shared_envs(first, second)
         if envs:
             bars = env_differences(study.results, first, second, envs, study.scale, study.resampler)
             better = sum(bar.value > 0 for bar in bars.values())
-            name = f"{first.label}\nminus {second.label}: higher in {better} of {len(bars)}"
+            count = f"higher in {better} of {len(bars)}"
+            name = f"{first.label}\nminus {second.label}: {count}" if named else count
             panels[name] = (study.look(first), bars)
     if not panels:
         return None

@@ -153,11 +153,13 @@ def find_run_directories(paths: Sequence[Path | str]) -> list[Path]:
     return list(found.values())
 
 
-def _runs_below(path: Path) -> list[Path]:
-    found = []
+def _runs_below(path: Path, above: frozenset[Path] = frozenset()) -> list[Path]:
+    """Links are followed, but never back to a folder the search is in."""
+    here = above | {path.resolve()}
+    found: list[Path] = []
     for child in sorted(path.iterdir()):
-        if child.is_dir() and not child.is_symlink():
-            found += [child] if is_run(child) else _runs_below(child)
+        if child.is_dir() and child.resolve() not in here:
+            found += [child] if is_run(child) else _runs_below(child, here)
     return found
 
 

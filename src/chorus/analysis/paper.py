@@ -25,6 +25,7 @@ class PaperFigure:
     shows: str
     needs: str
     draw: Callable[[Study], Panels]
+    by_single_agent: bool = False  # drawn in scores normalised by the single agent, where one was run
 
 
 def draw_paper_figure(study: Study, number: int) -> dict[str, Drawing]:
@@ -36,6 +37,8 @@ def draw_paper_figure(study: Study, number: int) -> dict[str, Drawing]:
             "chorus.analysis.figures)."
         )
     figure = PAPER_FIGURES[number]
+    if figure.by_single_agent and study.results.find("single", "individual"):
+        study = study.on_scale("single")
     panels = {name: drawing for name, drawing in figure.draw(study).items() if drawing is not None}
     if not panels:
         raise ChorusError(
@@ -155,9 +158,14 @@ BOTH = "a single agent and a plain ensemble"
 PAPER_FIGURES: dict[int, PaperFigure] = {
     2: PaperFigure("the curse", BOTH, together),
     3: PaperFigure("the tandem", f"{BOTH} and a tandem", tandem),
-    4: PaperFigure("replay capacity", "runs with several replay capacities", sweeps("buffer")),
+    4: PaperFigure(
+        "replay capacity", "runs with several replay capacities", sweeps("buffer"), by_single_agent=True
+    ),
     5: PaperFigure(
-        "size and shared layers", "runs with several of either", sweeps("members", "shared_layers")
+        "size and shared layers",
+        "runs with several of either",
+        sweeps("members", "shared_layers"),
+        by_single_agent=True,
     ),
     7: PaperFigure("CERL", f"{BOTH} and CERL", cerl),
     8: PaperFigure("the tandem by task", f"{BOTH} and a tandem", tandem_environments),
@@ -171,11 +179,21 @@ PAPER_FIGURES: dict[int, PaperFigure] = {
     16: PaperFigure("QR-DQN", "a single and a bootstrapped QR-DQN", by_policy),
     17: PaperFigure("switching members each step", BOTH, by_policy),
     18: PaperFigure(
-        "shared layers, large buffer", "runs with several shared layers", sweeps("shared_layers")
+        "shared layers, large buffer",
+        "runs with several shared layers",
+        sweeps("shared_layers"),
+        by_single_agent=True,
     ),
-    19: PaperFigure("the passive share", "tandems with several passive shares", sweeps("passive_share")),
+    19: PaperFigure(
+        "the passive share",
+        "tandems with several passive shares",
+        sweeps("passive_share"),
+        by_single_agent=True,
+    ),
     20: PaperFigure("data bootstrapping", BOTH, by_policy),
-    21: PaperFigure("CERL and ensemble size", "runs with several sizes", sweeps("members")),
+    21: PaperFigure(
+        "CERL and ensemble size", "runs with several sizes", sweeps("members"), by_single_agent=True
+    ),
     22: PaperFigure("CERL with its own targets", BOTH, by_policy),
     23: PaperFigure("CERL with shared layers", BOTH, by_policy),
     24: PaperFigure("more parameters", BOTH, by_policy),

@@ -1,7 +1,7 @@
 """What every drawing is made from: results, the scale they are put on, the palette and the random numbers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,6 +24,11 @@ class Study:
     palette: Palette
     rng: Rng
     resampler: MeanResampler
+    references: dict[str, Reference] | None = None
+
+    def on_scale(self, kind: str) -> "Study":
+        """The same study on another scale."""
+        return replace(self, scale=choose_normalisation(self.results, self.references, kind))
 
     @property
     def envs(self) -> tuple[str, ...]:
@@ -67,7 +72,7 @@ def make_study(
     """A study of a dataset; the seed decides every interval in it."""
     results, rng = Results(dataset), np.random.default_rng(seed)
     scale = choose_normalisation(results, references, scale_by)
-    return Study(results, scale, Palette(dataset.variants), rng, MeanResampler(rng))
+    return Study(results, scale, Palette(dataset.variants), rng, MeanResampler(rng), references)
 
 
 def x_label(envs: Sequence[str]) -> str:

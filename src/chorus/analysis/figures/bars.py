@@ -22,7 +22,7 @@ from chorus.analysis.figures.style import INK, PANEL, Look
 
 SYMLOG_LINEAR = 0.1  # SPEC 5.3
 SYMLOG_TICKS = sorted(
-    {0.0} | {sign * size for size in (0.05, 0.1, 0.3, 1, 3, 10, 30, 100, 1000) for sign in (-1, 1)}
+    {0.0} | {sign * size for size in (0.1, 0.3, 1, 3, 10, 30, 100, 1000) for sign in (-1, 1)}
 )
 
 
@@ -66,7 +66,9 @@ def improvement_bars(
         zero_line(axes, horizontal=False)
         axes.tick_params(labelbottom=True)
         ends = axes.get_xlim()
-        axes.set_xticks([tick for tick in SYMLOG_TICKS if ends[0] <= tick <= ends[1]])
+        fine = max(-ends[0], ends[1]) < 1  # room for ticks within the linear part
+        ticks = SYMLOG_TICKS + ([-0.05, 0.05] if fine else [])
+        axes.set_xticks([tick for tick in ticks if ends[0] <= tick <= ends[1]])
         count_axis(axes.xaxis)
         axes.minorticks_off()
         soften(axes)

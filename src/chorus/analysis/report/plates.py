@@ -74,7 +74,7 @@ def against(study: Study) -> list[Plate]:
     families = find_families(study.results)
     pairs = [pair for family in families for pair in pairs_of_interest(family)]
     for first, second in pairs:
-        drawing = contrasts.gains(study, [(first, second)])
+        drawing = contrasts.gains(study, [(first, second)], named=False)
         made.append((f"gains-{len(made)}", f"{first.label} against {second.label}", drawing))
     made.append(("probabilities", "Probability of improvement", contrasts.probabilities(study, pairs)))
     for number, family in enumerate(families):
