@@ -61,7 +61,8 @@ def test_figures_are_drawn(study: Study, number: int) -> None:
     panels = draw_paper_figure(study, number)
     for drawing in panels.values():
         assert drawing.rows and drawing.caption
-        assert "seed" in drawing.caption or "resamples" in drawing.caption
+        assert "seed" in drawing.caption
+        assert "resamples" in drawing.caption or "correlation" in drawing.caption
 
 
 @pytest.mark.slow

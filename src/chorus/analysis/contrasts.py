@@ -41,7 +41,8 @@ def gains(study: Study, pairs: Sequence[Pair], *, named: bool = True) -> Drawing
             panels[name] = (study.look(first), bars)
     if not panels:
         return None
-    caption = f"Mean final scores; logarithmic beyond ±{SYMLOG_LINEAR:g}. Lines: {INTERVAL}."
+    seeds = study.seeds([series for pair in pairs for series in pair], study.envs)
+    caption = f"Mean final scores, {seeds}; logarithmic beyond ±{SYMLOG_LINEAR:g}. Lines: {INTERVAL}."
     return figures.improvement_bars(panels, x_label=f"difference in {study.scale.axis}", caption=caption)
 
 
@@ -64,9 +65,11 @@ def probabilities(study: Study, pairs: Sequence[Pair]) -> Drawing | None:
         shown[first.label, second.label] = (study.look(first), found)
     if not shown:
         return None
+    seeds = study.seeds([series for pair in pairs for series in pair], study.envs)
     caption = (
         "How likely a run of the first has a higher final score than a run of the second in the same "
-        "environment, averaged over environments; ties count half. Lines: 95 % stratified bootstrap "
+        f"environment, averaged over environments ({seeds}); ties count half. Lines: 95 % stratified "
+        "bootstrap "
         "intervals, "
         f"{PROBABILITY_RESAMPLES:,} resamples."
     )
@@ -104,17 +107,19 @@ def tandem_gaps(study: Study, single: Series, ensemble: Variant, tandem: Variant
 
 def diversity(study: Study) -> Drawing | None:
     """Vote entropy of each ensemble, on the states its individual policy visited."""
-    bars = []
+    bars, counted = [], []
     for variant in study.results.dataset.variants:
         found = entropy(study, variant, study.results.envs)
         if found is not None and variant.traits.members > 1:
             bars.append(figures.Labelled(variant.label, study.palette.look(variant, "aggregate"), found))
+            counted.append(Series(variant, "individual"))
     if not bars:
         return None
     caption = (
         "Mean entropy of the members' greedy votes, in nats, on states visited by the individual policy; 0 "
         "means "
-        f"that all members agree. Mean over environments; lines: {INTERVAL}."
+        f"that all members agree. Mean over environments, "
+        f"{study.seeds(counted, study.results.envs)} each; lines: {INTERVAL}."
     )
     return figures.score_bars(bars, title="", x_label="vote entropy (nats)", caption=caption)
 

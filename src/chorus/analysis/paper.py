@@ -25,7 +25,7 @@ class PaperFigure:
     shows: str
     needs: str
     draw: Callable[[Study], Panels]
-    by_single_agent: bool = False  # drawn in scores normalised by the single agent, where one was run
+    by_single_agent: bool = False  # drawn in scores normalised by the single agent, where that is defined
 
 
 def draw_paper_figure(study: Study, number: int) -> dict[str, Drawing]:
@@ -37,8 +37,8 @@ def draw_paper_figure(study: Study, number: int) -> dict[str, Drawing]:
             "chorus.analysis.figures)."
         )
     figure = PAPER_FIGURES[number]
-    if figure.by_single_agent and study.results.find("single", "individual"):
-        study = study.on_scale("single")
+    if figure.by_single_agent:
+        study = study.by_single_agent()
     panels = {name: drawing for name, drawing in figure.draw(study).items() if drawing is not None}
     if not panels:
         raise ChorusError(

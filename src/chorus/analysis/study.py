@@ -10,9 +10,9 @@ from chorus.analysis.bootstrap import MeanResampler, Rng
 from chorus.analysis.comparisons import Band
 from chorus.analysis.figures.style import Palette
 from chorus.analysis.loading import Dataset
-from chorus.analysis.normalisation import Normalisation, choose_normalisation
+from chorus.analysis.normalisation import Normalisation, choose_normalisation, single_agent_scale
 from chorus.analysis.results import Results, Series
-from chorus.analysis.scores import Reference, atari_game, final_evaluations
+from chorus.analysis.scores import Reference, atari_game, final_evaluations, references_for
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,10 @@ class Study:
     resampler: MeanResampler
     references: dict[str, Reference] | None = None
 
-    def on_scale(self, kind: str) -> "Study":
-        """The same study on another scale."""
-        return replace(self, scale=choose_normalisation(self.results, self.references, kind))
+    def by_single_agent(self) -> "Study":
+        """The same study in scores normalised by the single agent, where that scale is defined."""
+        known = references_for(self.results.envs, self.references)
+        return replace(self, scale=single_agent_scale(self.results, known) or self.scale)
 
     @property
     def envs(self) -> tuple[str, ...]:

@@ -69,8 +69,10 @@ def curve_grid(
         draw_bands(axes, lines, drawing, env)
         _finish(axes)
         axes.set_title(shorten(env), fontsize=8)
-    figure.supxlabel(x_label, fontsize=9)
-    figure.supylabel(y_label, fontsize=9)
+    for axes in grid.flat[max(0, len(panels) - columns) : len(panels)]:
+        axes.set_xlabel(x_label)
+    for axes in grid[:, 0]:
+        axes.set_ylabel(y_label)
     if legend:
         add_legend(drawing)
     return drawing

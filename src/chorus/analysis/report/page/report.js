@@ -58,6 +58,7 @@
   function show(value) {
     if (typeof value !== "number") return value === null ? "" : String(value);
     const size = Math.abs(value);
+    if (Number.isInteger(value) && size >= 1e4) return value.toLocaleString("en-US");
     return size !== 0 && (size >= 1e6 || size < 1e-3) ? value.toExponential(2) : String(Number(value.toPrecision(4)));
   }
   function make(tag, text, className) {
