@@ -54,6 +54,13 @@ def test_one_run_has_no_interval() -> None:
     assert not bootstrap.MeanResampler(np.random.default_rng(0)).estimate([3.0]).certain
 
 
+@pytest.mark.parametrize("count", [2, 7, 40, 1_000])
+def test_percentiles_are_numpys(count: int) -> None:
+    samples = np.random.default_rng(count).normal(size=(3, count))
+    expected = np.percentile(samples, [2.5, 97.5], axis=-1)
+    assert np.array(bootstrap.percentile_interval(samples)) == pytest.approx(expected)
+
+
 def test_paired_resampling_cancels_what_runs_share() -> None:
     # Both policies of a run share a large run effect; their difference is exactly 1 in every run.
     shared = np.random.default_rng(7).normal(0, 100, size=(6, 3))

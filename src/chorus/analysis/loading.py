@@ -30,21 +30,12 @@ class Unusable:
 
 
 @dataclass(frozen=True)
-class Table:
-    """The long table: equal-length columns; `run` and `metric` are positions in `Dataset.runs` and
+class Table(Rows):
+    """The long table: the rows of all runs; `run` and `metric` are positions in `Dataset.runs` and
     `metrics`.
     """
 
     run: np.ndarray
-    metric: np.ndarray
-    iteration: np.ndarray
-    step: np.ndarray
-    frames: np.ndarray
-    value: np.ndarray
-
-    @property
-    def count(self) -> int:
-        return len(self.value)
 
 
 @dataclass(frozen=True)

@@ -51,12 +51,15 @@ def improvement_bars(
     for axes, (name, (look, bars)) in zip(grid, panels.items(), strict=True):
         ordered = sorted(bars.items(), key=lambda item: item[1].value)
         positions = np.arange(len(ordered))
-        for position, (env, estimate) in enumerate(ordered):
-            (bar,) = axes.barh(position, estimate.value, height=0.72, color=look.hex, alpha=0.85)
-            tag(bar, name, drawing.looks, look)
-            _whisker(axes, position, estimate, drawing, name, look)
-            row = (name, env, estimate.value, estimate.low, estimate.high, estimate.runs)
-            drawing.add(axes, estimate.value, position, name, row)
+        found = [estimate for _, estimate in ordered]
+        drawn = axes.barh(positions, [e.value for e in found], height=0.72, color=look.hex, alpha=0.85)
+        whiskers = axes.hlines(
+            positions, [e.low for e in found], [e.high for e in found], color=INK, linewidth=1.1
+        )
+        for artist in (*drawn.patches, whiskers):
+            tag(artist, name, drawing.looks, look)
+        for position, (env, e) in enumerate(ordered):
+            drawing.add(axes, e.value, position, name, (name, env, e.value, e.low, e.high, e.runs))
         axes.set_title(name, fontsize=9)
         axes.set_yticks(positions, [shorten(env) for env, _ in ordered], fontsize=7.5)
         axes.set_xscale("symlog", linthresh=SYMLOG_LINEAR, linscale=0.6)
