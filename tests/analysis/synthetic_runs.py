@@ -78,12 +78,22 @@ class SyntheticRun:
         config: dict[str, Any] = {
             "preset": self.preset,
             "scale": "laptop",
+            "hyperparameters": "code",
             "seed": self.seed,
-            "env": {"id": self.env, "sticky_actions": 0.1},
-            "agent": {"shared_layers": 0, "value_map": {"kind": "members"}, "discount": 0.99}
+            "env": {"id": self.env, "num_envs": 8, "max_episode_steps": None},
+            "agent": {
+                "shared_layers": 0,
+                "value_map": {"kind": "members"},
+                "estimate": {"kind": "scalar"},
+                "auxiliary": {"kind": "no_auxiliary"},
+                "prior_scale": 0.0,
+                "discount": 0.99,
+            }
             | AGENTS.get(self.preset, {"members": 3}),
             "acting": {"kind": "uniform"},
-            "replay": {"capacity": 100_000, "batch_size": 32},
+            "replay": {"capacity": 100_000, "batch_size": 32, "n_step": 1, "sampler": {"kind": "shared"}},
+            "evaluation": {"episodes": 40, "policies": {policy: {"kind": "any"} for policy in self.level}},
+            "runtime": {"threads": 1, "device": "cpu"},
             "schedule": {
                 "total_steps": planned * self.iteration_steps,
                 "iteration_steps": self.iteration_steps,

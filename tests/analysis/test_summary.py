@@ -63,7 +63,8 @@ def test_a_better_ensemble_is_a_clear_no(tmp_path: Path) -> None:
 
 def test_few_seeds_are_a_hint_and_one_is_none(tmp_path: Path) -> None:
     write_study(tmp_path / "two", seeds=2, presets=("double-dqn", "bootstrapped-dqn"))
-    assert "take this as a hint" in findings(tmp_path / "two")[CURSE].details[-1]
+    two = findings(tmp_path / "two")[CURSE]
+    assert two.verdict == "unsettled" and "take this as a hint" in two.details[-1]
     write_study(tmp_path / "one", seeds=1, presets=("double-dqn", "bootstrapped-dqn"))
     alone = findings(tmp_path / "one")[CURSE]
     assert alone.verdict == "unsettled" and "one seed: no interval" in alone.answer

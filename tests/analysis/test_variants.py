@@ -54,7 +54,7 @@ def test_an_environment_setting_can_be_what_differs(tmp_path: Path) -> None:
 
 def test_seeds_and_folders_make_no_variant(tmp_path: Path) -> None:
     for seed in range(2):
-        SyntheticRun(seed=seed, overrides={"out": f"runs{seed}", "device": f"gpu{seed}"}).write(tmp_path)
+        SyntheticRun(seed=seed, overrides={"out": f"runs{seed}", "runtime.threads": seed + 1}).write(tmp_path)
     assert labels(tmp_path) == ["Double DQN"]
 
 
@@ -73,7 +73,9 @@ def test_the_nearest_variant_shares_most_settings(tmp_path: Path) -> None:
     ("preset", "name"),
     [
         ("double-dqn", "Double DQN"),
-        ("bootstrapped-qr-dqn", "Bootstrapped QR DQN"),
+        ("bootstrapped-qr-dqn", "Bootstrapped QR-DQN"),
+        ("bootstrapped-dqn-mh", "Bootstrapped DQN + MH"),
+        ("cerl-prior", "CERL + priors"),
         ("cerl", "Bootstrapped DQN + CERL"),
         ("my-own-thing", "My own thing"),
         ("__", "Unnamed"),
@@ -105,6 +107,16 @@ def test_roles() -> None:
     assert role({"members": 4, "value_map": {"kind": "cross"}}) == "cross"
     assert role({"members": 2}, "tandem") == "tandem"
     assert role({}) == "single"
+
+
+def test_the_plain_baselines() -> None:
+    def plain(**agent: object) -> bool:
+        return read_traits({"agent": {"members": 4, **agent}}).plain
+
+    assert plain() and plain(auxiliary={"kind": "no_auxiliary"}, prior_scale=0.0)
+    assert not plain(auxiliary={"kind": "mico"}) and not plain(prior_scale=3.0)
+    assert not plain(value_map={"kind": "cross"})
+    assert not read_traits({"replay": {"sampler": {"kind": "masked"}}}).plain
 
 
 def test_small_helpers() -> None:

@@ -22,6 +22,9 @@ from chorus.analysis.normalisation import Normalisation
 from chorus.analysis.results import Results, Series, stack_ragged
 from chorus.analysis.scores import smooth
 
+# Below this a percentile interval is drawn, but nothing is concluded from it.
+FEWEST_RUNS = 3
+
 
 @dataclass(frozen=True)
 class Band:
@@ -47,8 +50,12 @@ class Difference:
 
     @property
     def settled(self) -> bool:
-        """Whether the interval excludes zero."""
-        return self.estimate.certain and not (self.estimate.low <= 0 <= self.estimate.high)
+        """Whether the interval excludes zero; two runs make no interval worth the name."""
+        return (
+            self.estimate.certain
+            and self.estimate.runs >= FEWEST_RUNS
+            and not (self.estimate.low <= 0 <= self.estimate.high)
+        )
 
 
 def env_band(results: Results, series: Series, env: str, rng: Rng, window: int = 1) -> Band | None:

@@ -58,7 +58,7 @@ def pick(study: Study, roles: Iterable[str], policies: Iterable[str]) -> list[Se
     ]
 
 
-ENSEMBLES = ("ensemble", "cross", "cross_own", "horizons")
+ENSEMBLES = ("ensemble", "cross", "cross_own", "horizons", "beside")
 
 
 def together(study: Study) -> Panels:

@@ -88,6 +88,8 @@ def read_run(path: Path, names: MetricNames) -> tuple[Run, Rows]:
     config = _read_object(path / "config.json", problems)
     meta = _read_object(path / "meta.json", problems)
     status = _read_object(path / "status.json", problems)
+    if members := status.get("diverged_members"):
+        problems.append(f"diverged members: {members}")
     rows, damaged, repeated = read_metrics(path / "metrics.jsonl", names, problems)
     env = config.get("env")
     state = status.get("state")

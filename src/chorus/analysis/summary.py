@@ -160,7 +160,7 @@ def curse(judge: Judge, family: Family) -> Finding | None:
     answers = {
         "yes": "Yes: a member of the ensemble is worse than an agent on its own.",
         "no": "No: a member of the ensemble is better than an agent on its own.",
-        "unsettled": "Not settled: the difference could be chance.",
+        "unsettled": "Not settled: the difference could be chance, or seeds are too few to tell.",
     }
     result = verdict(found, -1)
     return Finding(question, result, f"{answers[result]} {judge.sentence(found)}", judge.evidence(found))

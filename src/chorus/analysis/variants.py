@@ -19,12 +19,13 @@ DISPLAY_NAMES = {
     "sac": "SAC",
     "ensemble-sac": "Ensemble SAC",
 }
-ACRONYMS = {word.lower(): word for word in ("DQN", "SAC", "CERL", "QR-DQN", "QR", "MH", "MICo", "TD")}
+ACRONYMS = {word.lower(): word for word in ("DQN", "SAC", "CERL", "QR", "MH", "MICo")}
+ADDED = {"cerl": "+ CERL", "mh": "+ MH", "mico": "+ MICo", "prior": "+ priors"}  # after another name
 
 # What a label says first; other settings follow by name.
 LABELLED_FIRST = ("members", "shared_layers", "passive_share", "capacity", "scale", "total_steps")
 # Where a run lives and how it is watched changes no result.
-NOT_THE_ALGORITHM = ("seed", "source", "env.id", "out", "name", "run", "device", "threads", "log", "track")
+NOT_THE_ALGORITHM = ("seed", "source", "env.id", "out", "name", "run", "runtime")
 
 POLICY_SUFFIX = {"individual": "indiv.", "aggregate": "agg."}
 
@@ -42,6 +43,7 @@ class Traits:
     estimate: str
     auxiliary: str
     sampler: str
+    prior_scale: float
 
     @property
     def role(self) -> str:
@@ -56,8 +58,9 @@ class Traits:
 
     @property
     def plain(self) -> bool:
-        """Without an auxiliary task, a special sampler or extra heads: the paper's two baselines."""
-        return self.value_map == "members" and self.auxiliary == "none" and self.sampler == "shared"
+        """Without extra heads, auxiliary task, special sampler or priors: the paper's two baselines."""
+        usual = (self.value_map, self.auxiliary, self.sampler) == ("members", "no_auxiliary", "shared")
+        return usual and self.prior_scale == 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,8 +115,9 @@ def read_traits(config: dict[str, Any]) -> Traits:
         passive_share=float(share) if isinstance(share, int | float) else None,
         buffer=capacity if isinstance(capacity, int) else None,
         estimate=f"{agent.get('kind', 'q')}/{_kind(agent, 'estimate', 'scalar')}",
-        auxiliary=_kind(agent, "auxiliary", "none"),
-        sampler=_kind(config, "sampler", _kind(agent, "sampler", "shared")),
+        auxiliary=_kind(agent, "auxiliary", "no_auxiliary"),
+        sampler=_kind(_part(config, "replay"), "sampler", "shared"),
+        prior_scale=float(prior) if isinstance(prior := agent.get("prior_scale"), int | float) else 0.0,
     )
 
 
@@ -189,8 +193,10 @@ def display_name(preset: str, config: dict[str, Any]) -> str:
         return f"{100 * share:g}%-tandem"
     if preset in DISPLAY_NAMES:
         return DISPLAY_NAMES[preset]
-    words = [ACRONYMS.get(word.lower(), word) for word in clean(preset).strip("_").split("-") if word]
-    name = " ".join(words) or "unnamed"
+    first, *rest = [word for word in clean(preset).strip("_").split("-") if word] or ["unnamed"]
+    words = [ACRONYMS.get(first.lower(), first)]
+    words += [ADDED.get(word.lower()) or ACRONYMS.get(word.lower(), word) for word in rest]
+    name = " ".join(words).replace("QR DQN", "QR-DQN")
     return name[0].upper() + name[1:]
 
 

@@ -96,8 +96,6 @@ def run_table(dataset: Dataset) -> Table:
     rows = []
     for position, run in enumerate(dataset.runs):
         remarks = [*([run.reason] if run.reason else []), *run.problems]
-        if members := run.config.get("diverged_members"):
-            remarks.append(f"diverged members: {members}")
         if run.repeated_lines:
             remarks.append(f"{run.repeated_lines} repeated lines, the last counted")
         cells = (
