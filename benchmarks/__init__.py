@@ -1,0 +1,1 @@
+"""Speed, as ratios taken within one run; `make bench` runs all of them."""

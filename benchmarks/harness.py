@@ -1,0 +1,103 @@
+"""What every benchmark needs: fair timing, the matrix-product rate to compare with, and a place for results."""
+
+import json
+import os
+import platform
+import statistics
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+
+from chorus.networks.layers import Conv, Dense
+from chorus.networks.torsos import Torso
+
+HERE = Path(__file__).parent
+LATEST, HISTORY = HERE / "latest.json", HERE / "history.jsonl"
+MATMUL_SIZE = 2048
+
+
+def interleaved(actions: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+    """Median seconds of each action. They take turns, so that whatever slows the machine slows them all."""
+    for action in actions.values():
+        jax.block_until_ready(action())
+    seconds: dict[str, list[float]] = {name: [] for name in actions}
+    for _ in range(rounds):
+        for name, action in actions.items():
+            began = time.perf_counter()
+            jax.block_until_ready(action())
+            seconds[name].append(time.perf_counter() - began)
+    return {name: statistics.median(values) for name, values in seconds.items()}
+
+
+def matmul() -> Callable[[], object]:
+    """One float32 product of two square matrices, `MATMUL_FLOP` operations."""
+    x = jax.random.normal(jax.random.key(0), (MATMUL_SIZE, MATMUL_SIZE))
+    product = jax.jit(lambda a: a @ a)
+    return lambda: product(x)
+
+
+MATMUL_FLOP = 2 * MATMUL_SIZE**3
+
+
+def update_flop(torso: Torso, shape: tuple[int, ...], actions: int, members: int, batch: int) -> int:
+    """Multiplications and additions of one Double-DQN update.
+
+    Three forward passes (online on s and s', target on s') and one backward pass of twice a forward pass, less the
+    gradient of the first layer's input, which nobody needs. Heads beyond the main ones are not counted.
+    """
+    layers, x = [], jnp.zeros((1, *shape))
+    for layer in (*torso.layers(), Dense(features=actions)):
+        variables = jax.eval_shape(layer.init, jax.random.key(0), x)
+        kernel = variables["params"]["kernel"].shape
+        y = jax.eval_shape(lambda p, v, layer=layer: layer.apply(p, v), variables, x)
+        positions = y.shape[1] * y.shape[2] if isinstance(layer, Conv) else 1
+        size = 1
+        for side in kernel:
+            size *= side
+        layers.append(2 * size * positions)
+        x = jnp.zeros(y.shape)
+    return batch * members * (5 * sum(layers) - layers[0])
+
+
+def record(results: dict[str, float], about: str) -> None:
+    """Merge into the latest results and append to their history."""
+    rounded = {name: float(f"{value:.4g}") for name, value in results.items()}
+    latest = json.loads(LATEST.read_text()) if LATEST.exists() else {}
+    LATEST.write_text(json.dumps(dict(sorted({**latest, **rounded}.items())), indent=2) + "\n")
+    entry = {"benchmark": about, "commit": _commit(), "machine": _machine(), "threads": threads(), **rounded}
+    with HISTORY.open("a") as file:
+        file.write(json.dumps(entry) + "\n")
+
+
+def threads() -> int:
+    return int(os.environ.get("NPROC", os.cpu_count() or 1))
+
+
+def _commit() -> str:
+    answer = subprocess.run(["git", "-C", str(HERE), "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
+    return answer.stdout.strip() or "unknown"
+
+
+def _machine() -> str:
+    cpu = next(
+        (line.split(":")[1].strip() for line in _cpuinfo() if line.startswith("model name")), platform.processor()
+    )
+    return f"{cpu}, {os.cpu_count()} cores, {platform.system()}"
+
+
+def _cpuinfo() -> list[str]:
+    path = Path("/proc/cpuinfo")
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def report(title: str, facts: dict[str, str], results: dict[str, float]) -> None:
+    """The numbers, and what is needed to understand them."""
+    print(f"\n{title}")
+    for name, fact in facts.items():
+        print(f"  {name:<38} {fact}")
+    for name, value in results.items():
+        print(f"  {name:<38} {value:.4g}")

@@ -1,0 +1,111 @@
+"""The training loop on MinAtar at laptop scale: what it adds to its bare parts, and what those parts cost."""
+
+import time
+from collections.abc import Callable
+
+import jax
+import numpy as np
+
+from benchmarks import harness
+from benchmarks.nature_update import Updating, make_batch
+from chorus.experiments.assemble import Assembly
+from chorus.experiments.config import RunConfig
+from chorus.experiments.resolve import Request, resolve
+from chorus.experiments.runtime import prepare
+from chorus.replay.ring import Ring
+from chorus.training.loop import Learned, Loop
+from chorus.training.stepper import Stepper
+from chorus.training.train import init_key, training_keys
+
+ENV = "MinAtar/Breakout-v1"
+MEASURED_STEPS = 4_000
+VARIANTS = {
+    "Double DQN": ("double-dqn", {}),
+    "Bootstrapped DQN, L = 0": ("bootstrapped-dqn", {}),
+    "Bootstrapped DQN, L = 1": ("bootstrapped-dqn", {"shared_layers": 1}),
+    "CERL": ("cerl", {}),
+}
+
+
+def configuration(name: str) -> RunConfig:
+    preset, options = VARIANTS[name]
+    return resolve(Request(preset=preset, env=ENV, options=options)).config
+
+
+def loop_seconds(assembly: Assembly, loop: Loop, steps: int) -> tuple[float, int]:
+    """Seconds of `steps` agent steps once learning has begun, and the gradient steps among them."""
+    state = assembly.agent.init(init_key(0))
+    began, updates = 0.0, 0
+    first = assembly.config.schedule.learning_starts + 500
+    for event in loop.run(state, Ring(assembly.ring_layout()), 1, training_keys(0, 1), np.random.default_rng(0)):
+        if isinstance(event, Learned):
+            updates += bool(began)
+            state = event.state
+        elif not began and event.step >= first:
+            jax.block_until_ready(state)
+            began = time.perf_counter()
+        elif began and event.step >= first + steps:
+            break
+    jax.block_until_ready(state)
+    return time.perf_counter() - began, updates
+
+
+def rollout(assembly: Assembly, stepper: Stepper) -> Callable[[], object]:
+    """One vector step with acting, as the loop asks for it between updates."""
+    params = assembly.agent.init(init_key(0)).params
+    shares = assembly.config.acting.shares(assembly.config.agent.members)
+    held = [stepper.start(training_keys(0, 1))]
+    epsilon = np.full(1, 0.1, np.float32)
+
+    def step() -> object:
+        held[0], steps = stepper.advance(params, shares, held[0], epsilon)
+        return steps.reward
+
+    return step
+
+
+def main() -> None:
+    configs = {name: configuration(name) for name in VARIANTS}
+    config = configs["Bootstrapped DQN, L = 0"]
+    prepare(config.runtime)
+    assemblies = {name: Assembly.of(config) for name, config in configs.items()}
+    assembly = assemblies["Bootstrapped DQN, L = 0"]
+    batch = make_batch(assembly.spec.observation_shape, bool, assembly.spec.num_actions)
+    updates = {name: Updating(each.agent, batch) for name, each in assemblies.items()}
+    loops = {name: each.loop() for name, each in assemblies.items()}
+    loop = loops["Bootstrapped DQN, L = 0"]
+    step = rollout(assembly, loop.stepper)
+    seconds = harness.interleaved({"matmul": harness.matmul(), "rollout": step, **updates}, rounds=101)
+
+    ours = seconds["Bootstrapped DQN, L = 0"]
+    slots = config.env.num_envs
+    ratios, iteration = [], {}
+    for _ in range(3):
+        taken, made = loop_seconds(assembly, loop, MEASURED_STEPS)
+        alone = harness.interleaved({"rollout": step, "update": updates["Bootstrapped DQN, L = 0"]}, rounds=101)
+        ratios.append(taken / (made * alone["update"] + MEASURED_STEPS / slots * alone["rollout"]))
+    for name, each in assemblies.items():
+        taken, _ = loop_seconds(each, loops[name], MEASURED_STEPS)
+        iteration[name] = taken * config.schedule.iteration_steps / MEASURED_STEPS
+    flop = harness.update_flop(
+        config.agent.torso, assembly.spec.observation_shape, assembly.spec.num_actions, config.agent.members, 32
+    )
+    rate = harness.MATMUL_FLOP / seconds["matmul"]
+    results = {
+        "minatar_n10_loop_over_parts": float(np.median(ratios)),
+        "minatar_n10_share_of_matmul": flop / ours / rate,
+        "minatar_rollout_ms": 1e3 * seconds["rollout"],
+        **{f"minatar_update_ms/{name}": 1e3 * seconds[name] for name in VARIANTS},
+        **{f"minatar_iteration_seconds/{name}": value for name, value in iteration.items()},
+    }
+    facts = {
+        "update": f"N = {config.agent.members}, batch 32, {flop / 1e6:.0f} MFLOP",
+        "matmul": f"{harness.MATMUL_SIZE}³ float32, {rate / 1e9:.0f} GFLOP/s, {harness.threads()} thread",
+        "iteration": f"{config.schedule.iteration_steps:,} agent steps, scaled from {MEASURED_STEPS:,} measured",
+    }
+    harness.report(f"Training loop, {ENV}", facts, results)
+    harness.record(results, "minatar_loop")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Agents: a few pure functions closed over a configuration."""

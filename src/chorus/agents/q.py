@@ -1,0 +1,203 @@
+"""Q-ensembles: every discrete algorithm of the paper, told apart only by the values it is built from."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from chorus.agents.batch import Batch
+from chorus.agents.optimizers import Optimizer
+from chorus.arrays import AnyArray
+from chorus.ensemble.auxiliary import Auxiliary, NoAuxiliary, Representations
+from chorus.ensemble.errors import Error
+from chorus.ensemble.estimates import Estimate
+from chorus.ensemble.selection import Online, Selection
+from chorus.ensemble.targets import greedy_actions, select_action, td_targets
+from chorus.ensemble.value_map import ValueMap
+from chorus.networks.forked import Forked, Params
+from chorus.networks.prior import FIXED, WithPrior
+
+Network = Forked | WithPrior
+
+
+class AgentState(NamedTuple):
+    """All that learning changes. `totals` sums each member's statistics since they were last read."""
+
+    params: Params
+    target_params: Params
+    optimizer: Any
+    updates: Int[Array, ""]
+    totals: dict[str, Float[Array, " N"]]
+
+
+class Proposal(NamedTuple):
+    """What every member would do in each of E states, and what it expects of each action."""
+
+    action: Int[Array, "E N"]
+    value: Float[Array, "E N A"]
+
+
+@dataclass(frozen=True)
+class Agent:
+    """`act` evaluates only the member asked for; `propose` all of them. `update` donates the state it is given."""
+
+    init: Callable[[PRNGKeyArray], AgentState]
+    act: Callable[[Params, Array, Array, PRNGKeyArray, Array], Int[Array, " E"]]
+    propose: Callable[[Params, Array], Proposal]
+    update: Callable[[AgentState, Batch], AgentState]
+
+
+@dataclass(frozen=True)
+class QLearning:
+    """How a Q-ensemble learns: the composition, and nothing else."""
+
+    value_map: ValueMap
+    estimate: Estimate
+    error: Error
+    optimizer: Optimizer
+    target_period_updates: int
+    reward_clip: float | None
+    selection: Selection = field(default_factory=Online)
+    auxiliary: Auxiliary = field(default_factory=NoAuxiliary)
+
+
+def weighted_mean(errors: Float[Array, "B N H"], weight: Float[AnyArray, "B W"]) -> Float[Array, "N H"]:
+    """The mean over a member's weighted samples; exactly zero, and with zero gradient, if it has none (law 7)."""
+    total = jnp.sum(weight, axis=0)
+    kept = jnp.where(total > 0, total, 1.0)
+    return jnp.sum(errors * weight[..., None], axis=0) / kept[:, None]
+
+
+class Losses(NamedTuple):
+    """Each member's, and the mean value its main head gives the actions taken."""
+
+    td: Float[Array, " N"]
+    auxiliary: Float[Array, " R"]
+    value: Float[Array, " N"]
+
+
+def member_losses(rule: QLearning, network: Network, params: Params, target_params: Params, batch: Batch) -> Losses:
+    """Mean over the batch, sum over heads (equation E2)."""
+    value_map = rule.value_map
+    main, read = value_map.main[:, None], value_map.heads_read()
+    selecting = rule.selection.choose(jax.lax.stop_gradient(params), target_params)
+    q_tm1, representation = network.apply_with_representation(params, batch.observation)
+    q_t_select = rule.estimate.value(network.apply(selecting, batch.next_observation, main))[:, :, 0]
+    q_t_target = network.apply(target_params, batch.next_observation, read)
+
+    reach = jnp.inf if rule.reward_clip is None else rule.reward_clip
+    rewards = jnp.clip(batch.rewards, -reach, reach)
+    targets = jax.vmap(partial(td_targets, value_map, read))(
+        jax.vmap(greedy_actions)(q_t_select), q_t_target, rewards, batch.length, batch.terminated
+    )
+    taken = jnp.broadcast_to(batch.action[..., None], targets.shape[:-1])
+    predictions = jax.vmap(select_action)(q_tm1, taken)
+    errors = jax.vmap(jax.vmap(jax.vmap(rule.error)))(predictions, targets)
+    losses = jnp.sum(weighted_mean(errors, batch.weight), axis=-1)
+
+    main_value = rule.estimate.value(predictions)[:, np.arange(value_map.members), value_map.main]
+    auxiliary = auxiliary_losses(rule, network, representation, target_params, batch, rewards)
+    return Losses(td=losses, auxiliary=auxiliary, value=jnp.mean(main_value, axis=0))
+
+
+def auxiliary_losses(
+    rule: QLearning,
+    network: Network,
+    representation: Float[Array, "R B F"] | None,
+    target_params: Params,
+    batch: Batch,
+    rewards: Float[Array, "B M 1"],
+) -> Float[Array, " R"]:
+    """One loss for each representation; a shared one is shaped once, not N times (equation E14)."""
+    if representation is None or rule.auxiliary.weight == 0.0:
+        return jnp.zeros(1)
+    _, target = network.apply_with_representation(target_params, batch.observation)
+    _, next_target = network.apply_with_representation(target_params, batch.next_observation)
+    gamma = float(rule.value_map.gamma[0, rule.value_map.main[0]])
+    return jax.vmap(lambda *features: rule.auxiliary.loss(Representations(*features), rewards[:, 0, 0], gamma))(
+        representation, target, next_target
+    )
+
+
+def q_agent(rule: QLearning, network: Network, observation: np.ndarray) -> Agent:
+    """Close the four functions over a composition; `observation` is an example without a batch axis."""
+    optimizer = rule.optimizer.build()
+    value_map = rule.value_map
+    main = jnp.asarray(value_map.main)
+    alone = network.alone()
+
+    def init(key: PRNGKeyArray) -> AgentState:
+        params = network.init(key, observation)
+        learnt, _ = split_fixed(params)
+        names = ("td_loss", "q_values", "count", *(("auxiliary_loss",) if rule.auxiliary.weight else ()))
+        zeros = {name: jnp.zeros(value_map.members) for name in names}
+        return AgentState(
+            params=params,
+            target_params=jax.tree.map(jnp.copy, learnt),
+            optimizer=optimizer.init(learnt),
+            updates=jnp.zeros((), jnp.int32),
+            totals=zeros,
+        )
+
+    def greedy_of(params: Params, observation: Array, member: Array) -> Array:
+        view = network.view(params, member, main[member])
+        return jnp.argmax(rule.estimate.value(alone.apply(view, observation[None, None]))[0, 0, 0])
+
+    def act(params: Params, observation: Array, member: Array, key: PRNGKeyArray, epsilon: Array) -> Array:
+        slots = observation.shape[0]
+        # Gathered parameters under `vmap` make a grouped convolution, which CPUs do badly.
+        one_by_one = jax.default_backend() == "cpu"
+        over_slots = partial(jax.lax.map, lambda pair: greedy_of(params, *pair))
+        greedy = (
+            over_slots((observation, member))
+            if one_by_one
+            else jax.vmap(greedy_of, in_axes=(None, 0, 0))(params, observation, member)
+        )
+        return explore(greedy, network.actions, key, epsilon, slots)
+
+    def propose(params: Params, observation: Array) -> Proposal:
+        predictions = network.apply(params, observation[:, None], value_map.main[:, None])
+        value = rule.estimate.value(predictions)[:, :, 0]
+        return Proposal(action=jax.vmap(greedy_actions)(value), value=value)
+
+    @partial(jax.jit, donate_argnums=0)
+    def update(state: AgentState, batch: Batch) -> AgentState:
+        learnt, fixed = split_fixed(state.params)
+        weight = rule.auxiliary.weight
+
+        def total(learnt: Params) -> tuple[Array, Losses]:
+            target_params = {**state.target_params, **fixed}
+            losses = member_losses(rule, network, {**learnt, **fixed}, target_params, batch)
+            return (1.0 - weight) * jnp.sum(losses.td) + weight * jnp.sum(losses.auxiliary), losses
+
+        gradient, losses = jax.grad(total, has_aux=True)(learnt)
+        change, optimizer_state = optimizer.update(gradient, state.optimizer, learnt)
+        learnt = optax.apply_updates(learnt, change)
+        updates = state.updates + 1
+        target_params = jax.lax.cond(
+            updates % rule.target_period_updates == 0, lambda: learnt, lambda: state.target_params
+        )
+        new = {"td_loss": losses.td, "q_values": losses.value, "auxiliary_loss": losses.auxiliary, "count": 1.0}
+        totals = {name: total + new[name] for name, total in state.totals.items()}
+        return AgentState({**learnt, **fixed}, target_params, optimizer_state, updates, totals)
+
+    return Agent(init=init, act=act, propose=propose, update=update)
+
+
+def split_fixed(params: Params) -> tuple[Params, Params]:
+    """What is learnt, and what never changes."""
+    learnt = {group: own for group, own in params.items() if group != FIXED}
+    return learnt, {group: own for group, own in params.items() if group == FIXED}
+
+
+def explore(greedy: Int[Array, " E"], actions: int, key: PRNGKeyArray, epsilon: Array, slots: int) -> Int[Array, " E"]:
+    """ε-greedy: a uniform action over all A replaces the greedy one where u ≤ ε."""
+    coin_key, action_key = jax.random.split(key)
+    random = jax.random.randint(action_key, (slots,), 0, actions)
+    return jnp.where(jax.random.uniform(coin_key, (slots,)) <= epsilon, random, greedy)

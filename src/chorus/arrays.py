@@ -1,0 +1,6 @@
+"""Arrays of the host and of JAX, where either will do."""
+
+import jax
+import numpy as np
+
+AnyArray = jax.Array | np.ndarray

@@ -1,0 +1,57 @@
+"""`chorus evaluate`: play episodes with the newest checkpoint of a run."""
+
+import argparse
+from pathlib import Path
+
+from chorus.cli.train_options import whole
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run", type=Path, metavar="RUN", help="the run's folder")
+    parser.add_argument(
+        "--policy",
+        metavar="NAME",
+        help="individual, aggregate, active, passive or member_0 ... (default: aggregate, or the run's first)",
+    )
+    parser.add_argument("--episodes", type=whole, default=100, metavar="K", help="episodes to play (default: 100)")
+    parser.add_argument("--seed", type=whole, default=0, metavar="S", help="seed of the evaluation (default: 0)")
+    parser.add_argument(
+        "--video", type=Path, metavar="FILE", help="film one episode into an .mp4 file (default: no film)"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    from chorus.errors import ChorusError
+
+    if args.episodes < 1:
+        raise ChorusError(f"--episodes is {args.episodes}; it must be at least 1")
+    from chorus.api import load, stored_config
+    from chorus.experiments.runtime import prepare
+    from chorus.training.run_directory import RunDirectory
+
+    prepare(stored_config(RunDirectory(args.run)).runtime)
+    player = load(args.run, args.policy)
+    if args.video is not None:
+        from chorus.video import film
+
+        frames = film(player, args.video, args.seed)
+        print(f"video: {args.video} ({frames} frames, policy {player.policy_name})")
+    results = player.evaluate(args.episodes, args.seed)
+    _print(player.policy_name, results)
+    print(f"run: {args.run}")
+    return 0
+
+
+def _print(policy_name: str, results: list) -> None:
+    import numpy as np
+
+    returns = np.array([result.episodic_return for result in results])
+    resampled = np.random.default_rng(0).choice(returns, (2_000, len(returns))).mean(axis=1)
+    low, high = np.percentile(resampled, [2.5, 97.5])
+    lengths = np.array([result.length for result in results])
+    entropy = np.average([result.entropy for result in results], weights=lengths)
+    print(f"policy {policy_name}, {len(returns)} episodes")
+    print(f"  return        {returns.mean():.2f}   95 % bootstrap interval of the mean {low:.2f} to {high:.2f}")
+    print(f"  range         {returns.min():.2f} to {returns.max():.2f}")
+    print(f"  length        {lengths.mean():.1f} agent steps")
+    print(f"  vote entropy  {entropy:.3f} nats")

@@ -1,0 +1,107 @@
+"""`chorus`: finds the command, turns every error into one sentence and an exit code."""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from chorus.errors import ChorusError
+
+# Command -> (module, one line of help). Modules are imported when their command is, so help answers at once.
+COMMANDS = {
+    "train": ("chorus.cli.train", "train an algorithm on an environment"),
+    "resume": ("chorus.cli.resume", "go on with a run that was stopped"),
+    "evaluate": ("chorus.cli.evaluate", "play episodes with a trained run, and film them"),
+    "list": ("chorus.cli.list", "the presets, environments, scales or runs there are"),
+    "show": ("chorus.cli.show", "what a preset is made of, and where each number comes from"),
+}
+_EPILOG = """first steps:
+  chorus train cerl --env MinAtar/Breakout-v1 --scale smoke     a whole run in about 20 seconds
+  chorus list                                                   what else there is
+  chorus show cerl                                              what an algorithm is made of
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """Errors are one sentence that names the remedy."""
+
+    def error(self, message: str) -> NoReturn:
+        raise ChorusError(f"{message}; `{self.prog} --help` shows what can be given")
+
+
+def build_parser(command: str | None) -> argparse.ArgumentParser:
+    """The whole parser; only the command that is asked for brings its options."""
+    parser = Parser(
+        prog="chorus",
+        description="Ensemble-based exploration in deep reinforcement learning.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="store_true", help="print the version and stop")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
+    for name, (module, summary) in COMMANDS.items():
+        child = commands.add_parser(
+            name,
+            help=summary,
+            description=summary[0].upper() + summary[1:] + ".",
+            allow_abbrev=False,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        if name == command:
+            importlib.import_module(module).configure(child)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        return _run(given)
+    except ChorusError as problem:
+        print(f"chorus: {problem}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        # The reader of a pipe (`chorus list | head`) has seen enough.
+        sys.stderr.close()
+        return 0
+
+
+def _run(given: list[str]) -> int:
+    command = next((word for word in given if not word.startswith("-")), None)
+    if command is not None and command not in COMMANDS:
+        from chorus.suggest import did_you_mean
+
+        raise ChorusError(f"the command '{command}' is not known{did_you_mean(command, COMMANDS)}")
+    parser = build_parser(command)
+    args, unknown = parser.parse_known_args(given)
+    if args.version:
+        from importlib.metadata import version
+
+        print(f"chorus {version('chorus-rl')}")
+        return 0
+    if unknown:
+        raise ChorusError(_about_unknown(unknown[0], command))
+    if command is None:
+        parser.print_help()
+        return 0
+    result: int = importlib.import_module(COMMANDS[command][0]).run(args)
+    return result
+
+
+def _about_unknown(word: str, command: str | None) -> str:
+    from chorus.suggest import closest
+
+    if command is None:
+        return f"'{word}' is not an option of `chorus`; `chorus --help` shows what can be given"
+    name = word.split("=")[0]
+    parser = Parser(add_help=False)
+    importlib.import_module(COMMANDS[command][0]).configure(parser)
+    options = [option for action in parser._actions for option in action.option_strings]
+    hint = closest(name, options)
+    remedy = f"did you mean '{hint}'?" if hint else f"`chorus {command} --help` lists the options"
+    return f"'{word}' is not an option of `chorus {command}`; {remedy}"
+
+
+def entry() -> NoReturn:
+    sys.exit(main())

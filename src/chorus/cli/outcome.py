@@ -1,0 +1,69 @@
+"""What a training command says before it starts and after it ends."""
+
+import contextlib
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from chorus.errors import ChorusError
+from chorus.experiments.resolve import Resolved
+from chorus.training.progress import ProgressView
+from chorus.training.run_directory import RunDirectory
+
+_LAST_ITERATIONS = 10
+
+
+def announce(resolved: Resolved, path: Path, progress: ProgressView) -> None:
+    """What is about to run, and the limits that a scale changed."""
+    config = resolved.config
+    say = progress.say
+    say(
+        f"{config.preset} on {config.env.id}, seed {config.seed}, {config.scale} scale: {config.agent.members} "
+        f"member(s), {config.schedule.total_steps:,} agent steps in {config.schedule.iterations} iterations"
+    )
+    if config.env.max_episode_steps is not None:
+        say(f"episodes are cut after {config.env.max_episode_steps:,} agent steps (a truncation: values bootstrap)")
+    say(f"writing to {path}")
+
+
+@contextlib.contextmanager
+def interrupted(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        print(f"\nstopped; nothing that was checkpointed is lost. Go on with: chorus resume {path}")
+        raise SystemExit(130) from None
+
+
+def report(path: Path) -> int:
+    """Final scores, where everything is, and what to do next; the exit code tells a diverged run apart."""
+    status = RunDirectory(path).read_status()
+    scores, iterations = final_returns(path)
+    for name, value in scores.items():
+        print(f"  {name:<12} {value:10.2f}   mean return over the last {iterations} iteration(s)")
+    for member in status.get("diverged_members", []):
+        print(f"  member {member} diverged")
+    print(f"run: {path} ({status['state']}{': ' + status['reason'] if status['reason'] else ''})")
+    if status["state"] == "diverged":
+        return 1
+    print(f"next: chorus evaluate {path} --episodes 100")
+    return 0
+
+
+def final_returns(path: Path) -> tuple[dict[str, float], int]:
+    """Each policy's mean return over the last ten iterations, or over all if there are fewer."""
+    returns: dict[str, list[float]] = defaultdict(list)
+    try:
+        lines = (path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+    except OSError as problem:
+        raise ChorusError(f"{path} has no readable metrics.jsonl ({problem.strerror}); is it a run?") from problem
+    for line in lines:
+        record = json.loads(line)
+        parts = record["metric"].split("/")
+        if parts[0] == "eval" and parts[-1] == "episodic_return":
+            returns[parts[1]].append(record["value"])
+    iterations = min(_LAST_ITERATIONS, max((len(values) for values in returns.values()), default=0))
+    return {name: float(np.mean(values[-_LAST_ITERATIONS:])) for name, values in returns.items()}, iterations

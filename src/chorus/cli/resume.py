@@ -1,0 +1,26 @@
+"""`chorus resume`: go on where a run's last checkpoint left it."""
+
+import argparse
+from pathlib import Path
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run", type=Path, metavar="RUN", help="the run's folder")
+    parser.add_argument("--quiet", action="store_true", help="no progress, only the result")
+    parser.epilog = "A resumed run writes the same metrics, byte for byte, as one that was never stopped."
+
+
+def run(args: argparse.Namespace) -> int:
+    from chorus.api import go_on
+    from chorus.cli.outcome import interrupted, report
+    from chorus.training.progress import for_terminal
+    from chorus.training.run_directory import RunDirectory
+
+    before = RunDirectory(args.run)
+    before.read_config()
+    if before.has_ended():
+        print(f"{args.run} has ended already: there is nothing to resume.")
+        return report(args.run)
+    with interrupted(args.run):
+        go_on(args.run, for_terminal(args.quiet))
+    return report(args.run)

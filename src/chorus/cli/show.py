@@ -1,0 +1,73 @@
+"""`chorus show`: an algorithm as a composition, its diff from its parent, and where each number comes from."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from chorus.cli.train_options import add_run_options, request_from
+
+if TYPE_CHECKING:
+    from chorus.experiments.config import RunConfig
+
+_DEFAULT_ENV = "MinAtar/Breakout-v1"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("preset", metavar="PRESET", help="the algorithm; `chorus list` shows them")
+    add_run_options(parser)
+    parser.add_argument("--json", action="store_true", help="only the configuration, as a config.json")
+    parser.epilog = f"Without --env the configuration is that of {_DEFAULT_ENV}."
+
+
+def run(args: argparse.Namespace) -> int:
+    import json
+
+    from chorus.experiments.assemble import count_parameters
+    from chorus.experiments.codec import flatten
+    from chorus.experiments.presets import find_preset
+    from chorus.experiments.resolve import resolve, run_name
+
+    preset = find_preset(args.preset)
+    if args.env is None and args.config is None:
+        args.env = _DEFAULT_ENV
+    resolved = resolve(request_from(args))
+    if args.json:
+        print(json.dumps(resolved.config.to_json(), indent=2))
+        return 0
+    print(f"{preset.title} ({preset.name}): {preset.summary}")
+    print(f"source: {preset.source}")
+    flat = flatten(resolved.config.to_json())
+    if preset.parent is not None:
+        _print_diff(resolved.config, preset.parent, flat)
+    print(f"\nconfiguration on {resolved.config.env.id} at {resolved.config.scale} scale")
+    width = max(map(len, flat))
+    shown = {path: json.dumps(value) for path, value in flat.items()}
+    for path, text in shown.items():
+        print(f"  {path:<{width}}  {text:<24} {resolved.sources.get(path, 'given')}")
+    print(f"\nparameters: {count_parameters(resolved.config, resolved.spec):,}")
+    print(f"run name: {run_name(resolved)}")
+    print(f"next: chorus train {preset.name} --env {resolved.config.env.id}")
+    return 0
+
+
+def _print_diff(config: "RunConfig", parent: str, flat: dict) -> None:
+    """Against the parent in the same place: same environment, scale and seed."""
+    import json
+
+    from chorus.experiments.codec import flatten
+    from chorus.experiments.resolve import Request, resolve
+
+    request = Request(
+        preset=parent,
+        env=config.env.id,
+        seed=config.seed,
+        scale=config.scale,
+        hyperparameters=config.hyperparameters,
+    )
+    base = flatten(resolve(request).config.to_json())
+    print(f"\ndiff from {parent}")
+    for path in sorted(base.keys() | flat.keys()):
+        if base.get(path) != flat.get(path) and path != "preset":
+            if path in base:
+                print(f"  - {path} = {json.dumps(base[path])}")
+            if path in flat:
+                print(f"  + {path} = {json.dumps(flat[path])}")

@@ -1,0 +1,28 @@
+"""`chorus train`: one run from its first step to its last."""
+
+import argparse
+
+from chorus.cli.train_options import add_output_options, add_run_options, request_from
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("preset", nargs="?", metavar="PRESET", help="the algorithm; `chorus list` shows them")
+    add_run_options(parser)
+    add_output_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    from chorus.api import create, run_in
+    from chorus.cli.outcome import announce, interrupted, report
+    from chorus.experiments.resolve import resolve
+    from chorus.training.progress import for_terminal
+
+    resolved = resolve(request_from(args))
+    assembly, path = create(
+        resolved, args.out, tensorboard=args.tensorboard, track=args.track, keep_replay=args.keep_replay
+    )
+    progress = for_terminal(args.quiet)
+    announce(resolved, path, progress)
+    with interrupted(path):
+        run_in(assembly, path, progress)
+    return report(path)

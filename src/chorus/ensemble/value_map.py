@@ -1,0 +1,133 @@
+"""Who predicts what: the four tables that tell every ensemble algorithm of the paper apart.
+
+Head (i, k) is member i's k-th prediction. A `ValueMap` says the value of whose policy it is, which head of the
+target network it bootstraps from, under which discount, and with which head a member acts. A new algorithm of
+this kind is one class with a `build` method here and one preset.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from chorus.variant import Variant
+
+
+@dataclass(frozen=True, eq=False)
+class ValueMap:
+    """Four tables: policy[i,k] = j, source[i,k] = (m, h), gamma[i,k], main[i] = k."""
+
+    policy: Int[np.ndarray, "N H"]
+    source: Int[np.ndarray, "N H 2"]
+    gamma: Float[np.ndarray, "N H"]
+    main: Int[np.ndarray, " N"]
+
+    @property
+    def members(self) -> int:
+        return self.policy.shape[0]
+
+    @property
+    def heads(self) -> int:
+        return self.policy.shape[1]
+
+    def heads_read(self) -> Int[np.ndarray, "N K"]:
+        """The heads of each member that some target bootstraps from, so that no other one is evaluated."""
+        read = [np.unique(self.source[self.source[..., 0] == m][:, 1]) for m in range(self.members)]
+        if len({len(heads) for heads in read}) > 1:
+            return np.tile(np.arange(self.heads), (self.members, 1))
+        return np.stack(read)
+
+    def source_in(self, heads: Int[np.ndarray, "N K"]) -> Int[np.ndarray, "N H 2"]:
+        """`source`, with each head replaced by its position among the `heads` that were evaluated."""
+        member, head = self.source[..., 0], self.source[..., 1]
+        position = np.argmax(heads[member] == head[..., None], axis=-1)
+        return np.stack([member, position], axis=-1)
+
+
+def _grid(members: int, heads: int) -> tuple[np.ndarray, np.ndarray]:
+    own, head = np.indices((members, heads))
+    return own, head
+
+
+@dataclass(frozen=True, kw_only=True)
+class Members(Variant):
+    """One head a member: each predicts its own value (Bootstrapped DQN, and Double DQN when alone)."""
+
+    def build(self, members: int, discount: float) -> ValueMap:
+        own, head = _grid(members, 1)
+        return ValueMap(
+            policy=own,
+            source=np.stack([own, head], axis=-1),
+            gamma=np.full((members, 1), discount),
+            main=np.zeros(members, int),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cross(Variant):
+    """CERL: member i predicts every member k's value, from k's own target (paper, section 5)."""
+
+    def build(self, members: int, discount: float) -> ValueMap:
+        _, head = _grid(members, members)
+        return ValueMap(
+            policy=head,
+            source=np.stack([head, head], axis=-1),
+            gamma=np.full((members, members), discount),
+            main=np.arange(members),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CrossOwn(Variant):
+    """CERL (self-target): as `Cross`, but member i bootstraps from its own k-th head (paper, figure 22)."""
+
+    def build(self, members: int, discount: float) -> ValueMap:
+        own, head = _grid(members, members)
+        return ValueMap(
+            policy=head,
+            source=np.stack([own, head], axis=-1),
+            gamma=np.full((members, members), discount),
+            main=np.arange(members),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Horizons(Variant):
+    """Multi-horizon: a head a horizon, all evaluating the policy of the longest one (equation E6)."""
+
+    horizons: tuple[int, ...] = (100, 90, 80, 70, 60, 50, 40, 30, 20, 10)
+
+    def build(self, members: int, discount: float) -> ValueMap:
+        """Discounts are 1 - 1/horizon; `discount` is the main head's, so the longest horizon must agree."""
+        own, head = _grid(members, len(self.horizons))
+        gamma = 1.0 - 1.0 / np.asarray(self.horizons, float)
+        longest = int(np.argmax(gamma))
+        gamma[longest] = discount
+        return ValueMap(
+            policy=own,
+            source=np.stack([own, head], axis=-1),
+            gamma=np.tile(gamma, (members, 1)),
+            main=np.full(members, longest),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beside(Variant):
+    """The heads of `first`, and beside them the shorter horizons of `second`; members act as in `first`."""
+
+    first: Members | Cross | CrossOwn
+    second: Horizons
+
+    def build(self, members: int, discount: float) -> ValueMap:
+        first, second = self.first.build(members, discount), self.second.build(members, discount)
+        kept = np.flatnonzero(np.arange(second.heads) != second.main[0])
+        own, place = _grid(members, len(kept))
+        return ValueMap(
+            policy=np.concatenate([first.policy, second.policy[:, kept]], axis=1),
+            source=np.concatenate([first.source, np.stack([own, first.heads + place], axis=-1)], axis=1),
+            gamma=np.concatenate([first.gamma, second.gamma[:, kept]], axis=1),
+            main=first.main,
+        )
+
+
+ValueMapRule = Members | Cross | CrossOwn | Horizons | Beside

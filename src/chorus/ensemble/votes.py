@@ -1,0 +1,22 @@
+"""How the members' actions become one, and how far they agree (equation E10); for one state."""
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+
+def count_votes(actions: Int[Array, " N"], num_actions: int) -> Int[Array, " A"]:
+    return jnp.sum(jax.nn.one_hot(actions, num_actions, dtype=jnp.int32), axis=0)
+
+
+def majority(actions: Int[Array, " N"], num_actions: int, key: PRNGKeyArray) -> Int[Array, ""]:
+    """The action with most votes; a tie is broken uniformly at random among the top ones."""
+    votes = count_votes(actions, num_actions)
+    # Noise below one vote orders only the actions that have equally many.
+    return jnp.argmax(votes + jax.random.uniform(key, (num_actions,), maxval=0.5))
+
+
+def vote_entropy(actions: Int[Array, " N"], num_actions: int) -> Float[Array, ""]:
+    """-Σ_a p_a ln p_a in nats, p_a the share of members whose greedy action is a."""
+    share = count_votes(actions, num_actions) / actions.shape[0]
+    return -jnp.sum(jnp.where(share > 0, share * jnp.log(jnp.where(share > 0, share, 1.0)), 0.0))

@@ -1,0 +1,1 @@
+"""Environments behind one description: MinAtar through pgx, any Gymnasium id, and probes with known values."""

@@ -1,0 +1,112 @@
+"""Any Gymnasium environment with discrete actions and a Box observation, flat or image."""
+
+import warnings
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+
+from chorus.envs.spec import EnvSpec
+from chorus.errors import ChorusError
+
+# Below this side length the strides of the Nature network leave nothing to look at.
+_SMALLEST_IMAGE_SIDE = 36
+_CHANNEL_COUNTS = (1, 3, 4)
+
+
+class GymEnv:
+    """One slot; observations keep the environment's own layout, 64-bit floats are stored as 32-bit ones."""
+
+    def __init__(self, env_id: str, max_episode_steps: int | None, render_mode: str | None = None) -> None:
+        self._env = make(env_id, max_episode_steps, render_mode)
+        self.spec = describe(env_id, self._env)
+
+    def reset(self, seed: int | None) -> np.ndarray:
+        observation, _ = self._env.reset(seed=seed)
+        return np.asarray(observation, self.spec.observation_dtype)
+
+    def step(self, action: int) -> tuple[np.ndarray, float, bool, bool]:
+        observation, reward, terminated, truncated, _ = self._env.step(action + self.spec.first_action)
+        return (
+            np.asarray(observation, self.spec.observation_dtype),
+            float(reward),
+            bool(terminated),
+            bool(truncated),
+        )
+
+    def render(self) -> np.ndarray:
+        picture: Any = self._env.render()
+        if picture is None:
+            raise ChorusError(f"'{self.spec.id}' cannot be filmed: its render() returns nothing in rgb_array mode")
+        return np.asarray(picture, np.uint8)
+
+    def close(self) -> None:
+        self._env.close()
+
+
+def make(env_id: str, max_episode_steps: int | None, render_mode: str | None) -> gymnasium.Env:
+    # What is not asked for is not passed: many environments know nothing of `render_mode`.
+    wishes = {"max_episode_steps": max_episode_steps, "render_mode": render_mode}
+    given: dict[str, Any] = {name: value for name, value in wishes.items() if value is not None}
+    try:
+        with warnings.catch_warnings():
+            # An environment that cannot draw gets a sentence of ours below, or when it is asked to.
+            warnings.filterwarnings("ignore", message=r"(?s).*render_mode")
+            return gymnasium.make(env_id, **given)
+    except TypeError as problem:
+        if render_mode is None:
+            raise
+        raise ChorusError(
+            f"'{env_id}' cannot be filmed ({problem}); its constructor must take render_mode='{render_mode}'"
+        ) from problem
+    except (gymnasium.error.Error, ImportError) as problem:
+        raise ChorusError(
+            f"the environment '{env_id}' cannot be made ({problem}); `chorus list envs` shows what is known here, "
+            "and my_package:MyEnv-v0 imports my_package first"
+        ) from problem
+
+
+def describe(env_id: str, env: gymnasium.Env) -> EnvSpec:
+    """The environment's description, or the reason why Chorus cannot learn in it."""
+    action, observation = env.action_space, env.observation_space
+    if not isinstance(action, spaces.Discrete):
+        raise ChorusError(
+            f"'{env_id}' has the action space {action}; Chorus trains Q-ensembles on Discrete actions only: "
+            "wrap the environment or choose another one"
+        )
+    if not isinstance(observation, spaces.Box):
+        raise ChorusError(
+            f"'{env_id}' has the observation space {type(observation).__name__}; Chorus needs a Box: "
+            "wrap it in gymnasium.wrappers.FlattenObservation and register the wrapped environment"
+        )
+    if len(observation.shape) not in (1, 3):
+        raise ChorusError(
+            f"'{env_id}' observes arrays of shape {observation.shape}; Chorus takes flat vectors (n,) and "
+            "images (height, width, channels): reshape them with gymnasium.wrappers.ReshapeObservation"
+        )
+    shape = tuple(int(size) for size in observation.shape)
+    channels_first = len(shape) == 3 and shape[0] in _CHANNEL_COUNTS and shape[2] not in _CHANNEL_COUNTS
+    limit = env.spec.max_episode_steps if env.spec is not None else None
+    return EnvSpec(
+        id=env_id,
+        family=_family(shape, channels_first),
+        observation_shape=shape,
+        observation_dtype=_storage_dtype(observation.dtype),
+        num_actions=int(action.n),
+        max_episode_steps=limit,
+        channels_first=channels_first,
+        first_action=int(action.start),
+    )
+
+
+def _family(shape: tuple[int, ...], channels_first: bool) -> str:
+    if len(shape) == 1:
+        return "flat"
+    sides = shape[1:] if channels_first else shape[:2]
+    return "image" if min(sides) >= _SMALLEST_IMAGE_SIDE else "minatar"
+
+
+def _storage_dtype(dtype: Any) -> np.dtype:
+    kept = (np.dtype(np.uint8), np.dtype(bool), np.dtype(np.int32))
+    return np.dtype(dtype) if np.dtype(dtype) in kept else np.dtype(np.float32)

@@ -1,0 +1,1 @@
+"""From a preset's name to a run: configuration, scales, presets, assembly."""

@@ -1,0 +1,152 @@
+"""From a configuration to the objects that run it."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, PRNGKeyArray
+
+from chorus.agents.q import Agent, Network, QLearning, q_agent
+from chorus.envs.registry import describe, is_jax, make_host, make_jax
+from chorus.envs.spec import EnvSpec
+from chorus.errors import ChorusError
+from chorus.experiments.config import RunConfig
+from chorus.networks.forked import Forked
+from chorus.networks.prior import WithPrior
+from chorus.replay.ring import RingLayout
+from chorus.training.evaluate import Evaluator
+from chorus.training.loop import Loop
+from chorus.training.progress import ProgressView
+from chorus.training.run_directory import RunDirectory
+from chorus.training.stepper import Decide, HostStepper, JaxStepper, Stepper
+from chorus.training.trackers import Tracker
+from chorus.training.train import Training
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """The parts of a run that do not touch the disk."""
+
+    config: RunConfig
+    spec: EnvSpec
+    agent: Agent
+
+    @staticmethod
+    def of(config: RunConfig) -> "Assembly":
+        spec = describe(config.env.id, config.env.max_episode_steps)
+        return Assembly(config, spec, build_agent(config, spec))
+
+    def check_network(self) -> None:
+        """Shapes only: whether the layers fit each other and what the environment shows."""
+        try:
+            jax.eval_shape(self.agent.init, jax.random.key(0))
+        except Exception as problem:
+            first_line = next(iter(str(problem).splitlines()), type(problem).__name__)
+            raise ChorusError(
+                f"the network cannot be built for observations of shape {self.spec.observation_shape} "
+                f"({type(problem).__name__}: {first_line}); change agent.torso"
+            ) from problem
+
+    def make_stepper(self, decide: Decide, slots: int, render_mode: str | None = None) -> Stepper:
+        env = self.config.env
+        if is_jax(env.id):
+            return JaxStepper(make_jax(env.id, env.max_episode_steps), decide, slots)
+        return HostStepper(lambda: make_host(env.id, env.max_episode_steps, render_mode), decide, slots)
+
+    def loop(self) -> Loop:
+        config = self.config
+
+        def decide(
+            params: Any, observation: Array, member: Array, key: PRNGKeyArray, epsilon: Array
+        ) -> tuple[Array, Any]:
+            return self.agent.act(params, observation, member, key, epsilon), ()
+
+        return Loop(
+            agent=self.agent,
+            members=config.agent.members,
+            acting=config.acting,
+            epsilon=config.exploration,
+            stepper=self.make_stepper(decide, config.env.num_envs),
+            schedule=config.schedule,
+            replay=config.replay,
+        )
+
+    def evaluator(self, slots: int | None = None, render: bool = False) -> Evaluator:
+        """`render` asks environments that live in Python for pictures."""
+        config = self.config
+        return Evaluator(
+            agent=self.agent,
+            members=config.agent.members,
+            actions=self.spec.num_actions,
+            make_stepper=partial(self.make_stepper, render_mode="rgb_array" if render else None),
+            slots=slots or config.evaluation.slots,
+            epsilon=config.evaluation.epsilon,
+            discount=config.agent.discount,
+            reward_clip=config.agent.reward_clip,
+        )
+
+    def ring_layout(self) -> RingLayout:
+        return RingLayout(
+            lanes=self.config.env.num_envs,
+            capacity=self.config.replay.capacity,
+            iteration_steps=self.config.schedule.iteration_steps,
+            observation_shape=self.spec.observation_shape,
+            observation_dtype=self.spec.observation_dtype,
+        )
+
+    def training(
+        self, directory: RunDirectory, progress: ProgressView, trackers: list[Tracker], keep_replay: bool
+    ) -> Training:
+        return Training(
+            loop=self.loop(),
+            evaluator=self.evaluator(),
+            evaluation=self.config.evaluation,
+            layout=self.ring_layout(),
+            seed=self.config.seed,
+            action_repeat=self.spec.action_repeat,
+            directory=directory,
+            progress=progress,
+            trackers=trackers,
+            keep_replay=keep_replay,
+        )
+
+
+def build_network(config: RunConfig, spec: EnvSpec) -> Network:
+    agent = config.agent
+    value_map = agent.value_map.build(agent.members, agent.discount)
+    network = Forked(
+        torso=agent.torso.layers(agent.initialization),
+        members=agent.members,
+        shared=agent.shared_layers,
+        heads=value_map.heads,
+        actions=spec.num_actions,
+        estimate_size=agent.estimate.size,
+        channels_first=spec.channels_first,
+        initialization=agent.initialization,
+        feature_layers=agent.torso.feature_layers,
+    )
+    return WithPrior(network, value_map.policy, agent.prior_scale) if agent.prior_scale else network
+
+
+def build_agent(config: RunConfig, spec: EnvSpec) -> Agent:
+    agent = config.agent
+    rule = QLearning(
+        value_map=agent.value_map.build(agent.members, agent.discount),
+        estimate=agent.estimate,
+        error=agent.error,
+        optimizer=agent.optimizer,
+        target_period_updates=agent.target_period_updates,
+        reward_clip=agent.reward_clip,
+        selection=agent.selection,
+        auxiliary=agent.auxiliary,
+    )
+    return q_agent(rule, build_network(config, spec), spec.example())
+
+
+def count_parameters(config: RunConfig, spec: EnvSpec) -> int:
+    shapes = jax.eval_shape(
+        lambda key: build_network(config, spec).init(key, jnp.asarray(spec.example())), jax.random.key(0)
+    )
+    return sum(int(leaf.size) for leaf in jax.tree.leaves(shapes))

@@ -1,0 +1,242 @@
+"""From what a user asks for to a resolved configuration, remembering who decided each value.
+
+The layers, each laid over the one before: the scale's row, the preset and its parents, a configuration file,
+single options.
+"""
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from chorus.envs.registry import describe
+from chorus.envs.spec import EnvSpec
+from chorus.errors import ChorusError
+from chorus.experiments.codec import decode, flatten, merge
+from chorus.experiments.config import Hyperparameters, RunConfig, Scale
+from chorus.experiments.presets import PRESETS, Preset, find_preset
+from chorus.experiments.scales import base_config, row_for
+from chorus.experiments.validation import validate
+from chorus.networks.torsos import CustomTorso
+from chorus.suggest import did_you_mean
+from chorus.training.files import read_json
+from chorus.training.policies import Member
+
+# Option -> its place in the tree. Names follow the ecosystem; the tree says what they mean.
+OPTIONS: dict[str, str] = {
+    "num_envs": "env.num_envs",
+    "max_episode_steps": "env.max_episode_steps",
+    "members": "agent.members",
+    "shared_layers": "agent.shared_layers",
+    "learning_rate": "agent.optimizer.learning_rate",
+    "discount": "agent.discount",
+    "prior_scale": "agent.prior_scale",
+    "mico_weight": "agent.auxiliary.weight",
+    "target_period": "agent.target_period_updates",
+    "passive_share": "acting.passive_share",
+    "epsilon": "exploration.final",
+    "epsilon_decay": "exploration.decay_steps",
+    "buffer_size": "replay.capacity",
+    "batch_size": "replay.batch_size",
+    "n_step": "replay.n_step",
+    "total_steps": "schedule.total_steps",
+    "iteration_steps": "schedule.iteration_steps",
+    "learning_starts": "schedule.learning_starts",
+    "update_period": "schedule.update_period_steps",
+    "eval_episodes": "evaluation.episodes",
+    "eval_envs": "evaluation.slots",
+    "eval_epsilon": "evaluation.epsilon",
+    "threads": "runtime.threads",
+    "device": "runtime.device",
+}
+_HEAD: dict[str, Any] = {"preset": str, "scale": Scale, "hyperparameters": Hyperparameters, "seed": int}
+_OF_THE_ALGORITHM = frozenset({"members", "shared_layers", "passive_share", "prior_scale", "mico_weight"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What a user asks for; `options` maps names of `OPTIONS` to values."""
+
+    preset: str | None = None
+    env: str | None = None
+    seed: int | None = None
+    scale: Scale | None = None
+    hyperparameters: Hyperparameters | None = None
+    file: Path | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+    eval_members: bool = False
+    torso: CustomTorso | None = None
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A valid configuration; `sources` says for each leaf of the tree who set it."""
+
+    config: RunConfig
+    spec: EnvSpec
+    is_default: bool
+    sources: dict[str, str]
+
+
+def resolve(request: Request) -> Resolved:
+    """Raises a sentence for whatever cannot be."""
+    stored = _read_file(request.file)
+    preset = find_preset(_wanted("a preset", request.preset, stored.get("preset"), "chorus list"))
+    if stored.get("preset", preset.name) != preset.name:
+        raise ChorusError(
+            f"{request.file} is a configuration of '{stored['preset']}', not of '{preset.name}'; leave out the "
+            "preset, or take the algorithm's own parts out of the file"
+        )
+    env_id = _wanted("--env", request.env, stored.get("env", {}).get("id"), "chorus list envs")
+    scale: Scale = request.scale or stored.get("scale") or "laptop"
+    hyperparameters: Hyperparameters = request.hyperparameters or stored.get("hyperparameters") or "code"
+    seed = request.seed if request.seed is not None else stored.get("seed", 0)
+    _check_head({"scale": scale, "hyperparameters": hyperparameters}, "what was asked for")
+
+    own_limit = describe(env_id)
+    default, sources = _preset_layers(own_limit, preset, scale, hyperparameters, seed)
+    config = _lay_over(default, stored, sources, f"file {request.file}")
+    config = _lay_over(config, _option_tree(request.options, preset, config), sources, "given as an option")
+    config = replace(config, preset=preset.name, scale=scale, hyperparameters=hyperparameters, seed=seed)
+    config = replace(config, env=replace(config.env, id=env_id))
+    if request.torso is not None:
+        config = replace(config, agent=replace(config.agent, torso=request.torso))
+    config = _single_member(config)
+    if request.eval_members:
+        config = _with_each_member(config)
+    limit = config.env.max_episode_steps
+    # A limit below 1 is validation's to refuse, not the environment's.
+    spec = describe(env_id, limit if limit is None else max(limit, 1))
+    validate(config, spec)
+    return Resolved(config, spec, config == replace(default, scale="laptop", hyperparameters="code"), sources)
+
+
+def _wanted(what: str, given: str | None, stored: str | None, where: str) -> str:
+    if given or stored:
+        return given or stored or ""
+    raise ChorusError(f"{what} is missing; `{where}` shows what there is")
+
+
+def _read_file(path: Path | None) -> dict[str, Any]:
+    if path is None:
+        return {}
+    try:
+        stored = read_json(path)
+    except (OSError, ValueError) as problem:
+        raise ChorusError(
+            f"the configuration file {path} cannot be read ({problem}); give a run's config.json"
+        ) from problem
+    if not isinstance(stored, dict):
+        raise ChorusError(
+            f"the configuration file {path} holds no JSON object; give a run's config.json or a part of it"
+        )
+    _check_head(stored, str(path))
+    return stored
+
+
+def _check_head(given: dict[str, Any], origin: str) -> None:
+    """What decides on which defaults the rest is laid must be right before anything else can be checked."""
+    problems: list[str] = []
+    for name, annotation in _HEAD.items():
+        if name in given:
+            decode(annotation, given[name], f"config.{name}", problems)
+    env = given.get("env", {})
+    if not isinstance(env, dict):
+        problems.append(f"config.env is {env!r}; it must be an object")
+    elif "id" in env:
+        decode(str, env["id"], "config.env.id", problems)
+    if problems:
+        raise ChorusError(f"{origin} cannot be used: " + "; ".join(problems))
+
+
+def _preset_layers(
+    spec: EnvSpec, preset: Preset, scale: Scale, hyperparameters: Hyperparameters, seed: int
+) -> tuple[RunConfig, dict[str, str]]:
+    row = row_for(spec.family, scale, hyperparameters)
+    base = base_config(spec, scale, hyperparameters, seed)
+    sources = {path: _base_source(path, row.source) for path in flatten(base.to_json())}
+    for ancestor in _lineage(preset):
+        before = flatten(base.to_json())
+        base = ancestor.change(base, row)
+        _note_changes(before, flatten(base.to_json()), sources, f"preset {ancestor.name} ({ancestor.source})")
+    if base.agent.members == row.members:
+        sources["agent.members"] = f"ensemble size of the {row.source}"
+    return replace(base, preset=preset.name), sources
+
+
+# What the first of all presets consists of, before any scale has a say.
+_STRUCTURE = ("value_map", "estimate", "error", "selection", "auxiliary", "initialization", "prior", "discount",
+              "members", "shared")  # fmt: skip
+_ASKED_FOR = ("preset", "scale", "hyperparameters", "seed", "env.id")
+
+
+def _base_source(path: str, row_source: str) -> str:
+    if path in _ASKED_FOR:
+        return "asked for"
+    if path.startswith((*(f"agent.{part}" for part in _STRUCTURE), "acting", "replay.sampler", "replay.n_step")):
+        root = PRESETS["double-dqn"]
+        return f"preset {root.name} ({root.source})"
+    return row_source
+
+
+def _lineage(preset: Preset) -> list[Preset]:
+    return [*(_lineage(PRESETS[preset.parent]) if preset.parent else []), preset]
+
+
+def _note_changes(before: dict[str, Any], after: dict[str, Any], sources: dict[str, str], who: str) -> None:
+    for path, value in after.items():
+        if path not in before or before[path] != value:
+            sources[path] = who
+    for path in set(sources) - set(after):
+        del sources[path]
+
+
+def _lay_over(config: RunConfig, change: dict[str, Any], sources: dict[str, str], who: str) -> RunConfig:
+    before = config.to_json()
+    after = merge(before, change)
+    if after == before:
+        return config
+    _note_changes(flatten(before), flatten(after), sources, who)
+    return RunConfig.from_json(after, who)
+
+
+def _option_tree(options: dict[str, Any], preset: Preset, config: RunConfig) -> dict[str, Any]:
+    tree: dict[str, Any] = {}
+    for name, value in options.items():
+        if name not in OPTIONS:
+            raise ChorusError(f"the option '{name}' is not known{did_you_mean(name, OPTIONS)}")
+        if name in _OF_THE_ALGORITHM - preset.options:
+            others = ", ".join(other.name for other in PRESETS.values() if name in other.options)
+            raise ChorusError(
+                f"--{name.replace('_', '-')} {value} does not apply to {preset.name}; it belongs to {others}"
+            )
+        *path, leaf = OPTIONS[name].split(".")
+        node = tree
+        for part in path:
+            node = node.setdefault(part, {})
+        node[leaf] = value
+    if "learning_starts" in options:
+        # As in the authors' schedule, epsilon starts to fall when learning starts.
+        tree.setdefault("exploration", {})["warmup_steps"] = options["learning_starts"]
+    return tree
+
+
+def _single_member(config: RunConfig) -> RunConfig:
+    """An ensemble of one has nothing to vote about: it reports `individual`."""
+    evaluation = config.evaluation
+    if config.agent.members != 1 or "aggregate" not in evaluation.policies:
+        return config
+    individual = {name: policy for name, policy in evaluation.policies.items() if name != "aggregate"}
+    return replace(config, evaluation=replace(evaluation, policies=individual))
+
+
+def _with_each_member(config: RunConfig) -> RunConfig:
+    each = {f"member_{i}": Member(index=i) for i in range(config.agent.members)}
+    return replace(config, evaluation=replace(config.evaluation, policies={**config.evaluation.policies, **each}))
+
+
+def run_name(resolved: Resolved) -> str:
+    """`<env>__<preset>[-<hash>]__s<seed>`: without a date, so that a resumed run finds itself."""
+    config = resolved.config
+    env = config.env.id.replace("/", "-").replace(":", "-")
+    tag = "" if resolved.is_default else f"-{config.digest()}"
+    return f"{env}__{config.preset}{tag}__s{config.seed}"

@@ -1,0 +1,254 @@
+"""One table: network and budget together, for each family of environments and each scale (docs/scales.md).
+
+`paper` is what the paper used, or for environments it does not have, what it would cost there; `laptop` is a CPU
+and minutes; `smoke` shows in about 20 seconds that everything works and learns nothing worth reporting.
+"""
+
+from dataclasses import dataclass, replace
+
+from chorus.agents.optimizers import Adam, CentredRMSProp, Optimizer
+from chorus.ensemble.auxiliary import NoAuxiliary
+from chorus.ensemble.errors import Huber
+from chorus.ensemble.estimates import Scalar
+from chorus.ensemble.selection import Online
+from chorus.ensemble.value_map import Members
+from chorus.envs.spec import EnvSpec
+from chorus.errors import ChorusError
+from chorus.experiments.config import AgentSettings, EnvSettings, Hyperparameters, RunConfig, Runtime, Scale
+from chorus.networks.layers import FanInUniform
+from chorus.networks.torsos import ConvLayer, ConvTorso, MLPTorso, Torso, nature
+from chorus.training.acting import LinearEpsilon, Uniform
+from chorus.training.policies import RandomMember
+from chorus.training.settings import EvaluationSettings, ReplaySettings, Schedule
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One row of the table. Steps are agent steps over all slots; `source` says where its numbers come from."""
+
+    source: str
+    torso: Torso
+    optimizer: Optimizer
+    buffer: int
+    batch: int
+    target_updates: int
+    epsilon: LinearEpsilon
+    slots: int
+    iteration: int
+    total: int
+    members: int
+    eval_episodes: int
+    eval_slots: int
+    update_steps: int = 4
+    reward_clip: float | None = None
+    episode_cap: int | None = None
+    threads: int = 1
+    quantile: "QuantileRow | None" = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuantileRow:
+    """What QR-DQN changes in a row: Dopamine's settings, which the paper took over (Deviation D14)."""
+
+    torso: Torso
+    optimizer: Optimizer
+    target_updates: int
+    epsilon: LinearEpsilon
+    eval_epsilon: float
+
+
+_MINATAR_ADAM = Adam(learning_rate=2.5e-4, epsilon=1.5e-4)
+_SMOKE_EPSILON = LinearEpsilon(final=0.05, decay_steps=1_000, warmup_steps=200)
+
+
+def _minatar_torso(channels: int, dense: int) -> ConvTorso:
+    return ConvTorso(convolutions=(ConvLayer(features=channels, kernel=3),), dense=(dense,))
+
+
+_SMOKE = Row(
+    source="smoke scale: small enough for about 20 seconds, learns nothing worth reporting",
+    torso=MLPTorso(dense=(16, 16)),
+    optimizer=_MINATAR_ADAM,
+    buffer=2_000,
+    batch=16,
+    target_updates=50,
+    epsilon=_SMOKE_EPSILON,
+    slots=2,
+    iteration=1_000,
+    total=3_000,
+    members=3,
+    eval_episodes=4,
+    eval_slots=2,
+    episode_cap=300,
+)
+
+_MINATAR_LAPTOP = Row(
+    source="laptop scale for MinAtar, measured (docs/scales.md)",
+    torso=_minatar_torso(16, 32),
+    optimizer=_MINATAR_ADAM,
+    buffer=100_000,
+    batch=32,
+    target_updates=1_000,
+    epsilon=LinearEpsilon(final=0.01, decay_steps=100_000, warmup_steps=5_000),
+    slots=8,
+    iteration=50_000,
+    total=500_000,
+    members=10,
+    eval_episodes=60,
+    eval_slots=20,
+)
+
+_FLAT_LAPTOP = Row(
+    source="laptop scale for flat observations (docs/scales.md)",
+    torso=MLPTorso(dense=(128, 128)),
+    optimizer=Adam(learning_rate=2.5e-4, epsilon=1e-8),
+    buffer=50_000,
+    batch=64,
+    target_updates=500,
+    epsilon=LinearEpsilon(final=0.02, decay_steps=20_000, warmup_steps=1_000),
+    slots=4,
+    iteration=10_000,
+    total=200_000,
+    members=5,
+    eval_episodes=20,
+    eval_slots=4,
+)
+
+_IMAGE_PAPER = Row(
+    source="the authors' code (docs/deviations.md)",
+    torso=nature(),
+    optimizer=CentredRMSProp(),
+    buffer=1_000_000,
+    batch=32,
+    target_updates=7_500,
+    epsilon=LinearEpsilon(final=0.01, decay_steps=1_000_000, warmup_steps=50_000),
+    slots=1,
+    iteration=250_000,
+    total=50_000_000,
+    members=10,
+    eval_episodes=30,
+    eval_slots=1,
+    reward_clip=1.0,
+    threads=2,
+    quantile=QuantileRow(
+        torso=replace(nature(), padding="same"),
+        optimizer=Adam(learning_rate=5e-5, epsilon=3.125e-4),
+        target_updates=2_000,
+        epsilon=LinearEpsilon(final=0.01, decay_steps=250_000, warmup_steps=20_000),
+        eval_epsilon=0.001,
+    ),
+)
+
+_IMAGE_LAPTOP = replace(
+    _IMAGE_PAPER,
+    source="laptop scale for images (docs/scales.md)",
+    quantile=None,
+    torso=ConvTorso(
+        convolutions=(ConvLayer(features=16, kernel=8, stride=4), ConvLayer(features=32, kernel=4, stride=2)),
+        dense=(128,),
+    ),
+    optimizer=Adam(learning_rate=1e-4, epsilon=1.5e-4),
+    buffer=100_000,
+    target_updates=2_000,
+    epsilon=LinearEpsilon(final=0.05, decay_steps=50_000, warmup_steps=5_000),
+    slots=8,
+    iteration=40_000,
+    total=1_000_000,
+    members=5,
+    eval_episodes=16,
+    eval_slots=8,
+    episode_cap=5_000,
+)
+
+TABLE: dict[tuple[str, Scale], Row] = {
+    ("minatar", "smoke"): replace(_SMOKE, torso=_minatar_torso(4, 16)),
+    ("minatar", "laptop"): _MINATAR_LAPTOP,
+    ("minatar", "paper"): replace(
+        _MINATAR_LAPTOP,
+        source="paper scale for MinAtar, which the paper does not use: the standard network, 5M steps",
+        torso=_minatar_torso(16, 128),
+        total=5_000_000,
+    ),
+    ("flat", "smoke"): _SMOKE,
+    ("flat", "laptop"): _FLAT_LAPTOP,
+    ("flat", "paper"): replace(
+        _FLAT_LAPTOP,
+        source="paper scale for flat observations, which the paper does not use: its ensemble size",
+        members=10,
+    ),
+    ("image", "smoke"): replace(
+        _SMOKE,
+        torso=ConvTorso(convolutions=(ConvLayer(features=4, kernel=8, stride=4),), dense=(16,)),
+        reward_clip=1.0,
+    ),
+    ("image", "laptop"): _IMAGE_LAPTOP,
+    ("image", "paper"): _IMAGE_PAPER,
+}
+
+# Where the paper's own table differs from the code it was run with (Deviation D1, D2).
+_PAPER_TABLE: dict[tuple[str, Scale], Row] = {
+    ("image", "paper"): replace(
+        _IMAGE_PAPER,
+        source="the paper's table 1",
+        optimizer=CentredRMSProp(epsilon=1.0 / 32**2),
+        epsilon=LinearEpsilon(final=0.01, decay_steps=16_000_000, warmup_steps=50_000),
+    )
+}
+
+
+def row_for(family: str, scale: Scale, hyperparameters: Hyperparameters) -> Row:
+    if hyperparameters == "code":
+        return TABLE[family, scale]
+    if (family, scale) not in _PAPER_TABLE:
+        raise ChorusError(
+            "--hyperparameters table is the paper's table for images at --scale paper, the only place where it "
+            f"differs from the authors' code; this is {family} at {scale} scale: leave the option out"
+        )
+    return _PAPER_TABLE[family, scale]
+
+
+def episode_cap(spec: EnvSpec, row: Row) -> int | None:
+    """The row's cap where it is shorter than the environment's own limit; none leaves that one in force."""
+    own = spec.max_episode_steps
+    return row.episode_cap if row.episode_cap is not None and (own is None or own > row.episode_cap) else None
+
+
+def base_config(spec: EnvSpec, scale: Scale, hyperparameters: Hyperparameters, seed: int) -> RunConfig:
+    """A single agent at a row of the table: where every preset starts."""
+    row = row_for(spec.family, scale, hyperparameters)
+    return RunConfig(
+        preset="",
+        scale=scale,
+        hyperparameters=hyperparameters,
+        seed=seed,
+        env=EnvSettings(id=spec.id, num_envs=row.slots, max_episode_steps=episode_cap(spec, row)),
+        agent=AgentSettings(
+            members=1,
+            shared_layers=0,
+            torso=row.torso,
+            value_map=Members(),
+            estimate=Scalar(),
+            error=Huber(threshold=1.0),
+            selection=Online(),
+            auxiliary=NoAuxiliary(),
+            initialization=FanInUniform(),
+            prior_scale=0.0,
+            optimizer=row.optimizer,
+            discount=0.99,
+            target_period_updates=row.target_updates,
+            reward_clip=row.reward_clip,
+        ),
+        acting=Uniform(),
+        exploration=row.epsilon,
+        replay=ReplaySettings(capacity=row.buffer, batch_size=row.batch),
+        schedule=Schedule(
+            total_steps=row.total,
+            iteration_steps=row.iteration,
+            learning_starts=row.epsilon.warmup_steps,
+            update_period_steps=row.update_steps,
+        ),
+        evaluation=EvaluationSettings(
+            episodes=row.eval_episodes, slots=row.eval_slots, policies={"individual": RandomMember()}
+        ),
+        runtime=Runtime(threads=row.threads),
+    )

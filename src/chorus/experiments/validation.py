@@ -1,0 +1,146 @@
+"""What makes no sense is refused before anything is written, all problems at once, each with its remedy."""
+
+from chorus.ensemble.errors import Huber, QuantileHuber
+from chorus.ensemble.estimates import Quantile
+from chorus.ensemble.value_map import Cross, CrossOwn
+from chorus.envs.spec import EnvSpec
+from chorus.errors import ChorusError
+from chorus.experiments.config import RunConfig
+from chorus.training.acting import Tandem
+from chorus.training.policies import Member
+
+# The replay stores the owner of a transition in 16 bits.
+_MOST_MEMBERS = 65_535
+
+
+def validate(config: RunConfig, spec: EnvSpec) -> None:
+    problems = [*_sizes(config), *_composition(config), *_budget(config, spec)]
+    if problems:
+        raise ChorusError("; ".join(problems))
+
+
+def _sizes(config: RunConfig) -> list[str]:
+    agent, replay, schedule = config.agent, config.replay, config.schedule
+    at_least_one = {
+        "--members": agent.members,
+        "--num-envs": config.env.num_envs,
+        "--batch-size": replay.batch_size,
+        "--buffer-size": replay.capacity,
+        "--total-steps": schedule.total_steps,
+        "--iteration-steps": schedule.iteration_steps,
+        "--update-period": schedule.update_period_steps,
+        "--target-period": agent.target_period_updates,
+        "--n-step": replay.n_step,
+        "--eval-episodes": config.evaluation.episodes,
+        "--eval-envs": config.evaluation.slots,
+        "--threads": config.runtime.threads,
+        "--max-episode-steps": 1 if config.env.max_episode_steps is None else config.env.max_episode_steps,
+    }
+    problems = [f"{name} is {value}; it must be at least 1" for name, value in at_least_one.items() if value < 1]
+    if agent.members > _MOST_MEMBERS:
+        problems.append(f"--members is {agent.members}; it must be at most {_MOST_MEMBERS:,}")
+    shares = {
+        "--discount": agent.discount,
+        "--eval-epsilon": config.evaluation.epsilon,
+        "--epsilon": config.exploration.final,
+    }
+    problems += [
+        f"{name} is {value}; it must lie between 0 and 1" for name, value in shares.items() if not 0 <= value <= 1
+    ]
+    for name, value in {"--learning-starts": schedule.learning_starts, "--seed": config.seed}.items():
+        if value < 0:
+            problems.append(f"{name} is {value}; it must not be negative")
+    if config.exploration.warmup_steps < 0:
+        problems.append(f"exploration.warmup_steps is {config.exploration.warmup_steps}; it must not be negative")
+    if agent.reward_clip is not None and agent.reward_clip <= 0:
+        problems.append(f"agent.reward_clip is {agent.reward_clip}; it must be positive, or null for no clipping")
+    if isinstance(agent.error, Huber) and agent.error.threshold <= 0:
+        problems.append(f"agent.error.threshold is {agent.error.threshold}; it must be positive")
+    if agent.optimizer.learning_rate <= 0:
+        problems.append(f"--learning-rate is {agent.optimizer.learning_rate}; it must be positive")
+    if config.exploration.decay_steps < 1:
+        problems.append(f"--epsilon-decay is {config.exploration.decay_steps}; it must be at least 1 agent step")
+    return problems
+
+
+def _composition(config: RunConfig) -> list[str]:
+    """Combinations that make no sense (docs/algorithms.md)."""
+    agent, problems = config.agent, []
+    torso_layers = len(agent.torso.layers())
+    if not 0 <= agent.shared_layers <= torso_layers:
+        problems.append(
+            f"--shared-layers is {agent.shared_layers}; this network has {torso_layers + 1} layers of which the last "
+            f"is never shared: choose 0 to {torso_layers}"
+        )
+    elif agent.shared_layers == torso_layers and agent.members > 1 and isinstance(agent.value_map, Cross | CrossOwn):
+        problems.append(
+            f"--shared-layers {agent.shared_layers} shares every layer but the last, so all members have the same "
+            f"features and CERL has nothing to add: choose at most {torso_layers - 1}"
+        )
+    features = agent.torso.feature_layers
+    if agent.auxiliary.weight and 0 < agent.shared_layers < features:
+        problems.append(
+            f"--shared-layers {agent.shared_layers} shares a part of the {features} layers whose output MICo shapes, "
+            f"so its gradient could not stay undivided there: choose 0, or {features} and more"
+        )
+    if agent.auxiliary.weight and config.replay.n_step != 1:
+        problems.append(f"--n-step is {config.replay.n_step}; MICo's distance is defined for 1-step rewards: use 1")
+    if agent.auxiliary.weight and not features:
+        problems.append("MICo shapes the layers below the last hidden one; this network has none: add a layer")
+    if not 0 <= agent.auxiliary.weight < 1:
+        problems.append(f"--mico-weight is {agent.auxiliary.weight}; it must be at least 0 and below 1")
+    if agent.prior_scale < 0:
+        problems.append(f"--prior-scale is {agent.prior_scale}; it must not be negative")
+    if isinstance(agent.estimate, Quantile) != isinstance(agent.error, QuantileHuber):
+        problems.append(
+            "quantiles and the quantile Huber error belong together: set agent.estimate and agent.error alike"
+        )
+    if isinstance(config.acting, Tandem):
+        if agent.members != 2:
+            problems.append(f"a tandem has an active and a passive member, not {agent.members}; leave out --members")
+        if not 0 <= config.acting.passive_share <= 1:
+            problems.append(
+                f"--passive-share is {config.acting.passive_share}; it is a share of episodes between 0 and 1 "
+                "(0.1 is the paper's 10 %-tandem)"
+            )
+    for name, policy in config.evaluation.policies.items():
+        if isinstance(policy, Member) and not 0 <= policy.index < agent.members:
+            problems.append(
+                f"the policy {name} needs member {policy.index}; there are members 0 to {agent.members - 1}"
+            )
+    return problems
+
+
+def _budget(config: RunConfig, spec: EnvSpec) -> list[str]:
+    replay, schedule, slots, problems = config.replay, config.schedule, config.env.num_envs, []
+    if replay.capacity < replay.batch_size:
+        problems.append(
+            f"--buffer-size {replay.capacity} is smaller than --batch-size {replay.batch_size}; enlarge the buffer"
+        )
+    if slots >= 1 and replay.capacity // slots <= replay.n_step:
+        problems.append(
+            f"--buffer-size {replay.capacity} leaves {replay.capacity // slots} transitions for each of {slots} "
+            f"environments; it must leave more than {replay.n_step}"
+        )
+    for name, value in {
+        "--total-steps": schedule.total_steps,
+        "--iteration-steps": schedule.iteration_steps,
+    }.items():
+        if slots >= 1 and value % slots:
+            problems.append(f"{name} is {value}; it must be a multiple of --num-envs, {slots}")
+    longest, slot_steps = (
+        spec.max_episode_steps,
+        min(schedule.iteration_steps, schedule.total_steps) // max(slots, 1),
+    )
+    if longest is not None and 1 <= slot_steps < longest:
+        problems.append(
+            f"an iteration gives each environment {slot_steps} steps, fewer than the {longest} an episode may last: "
+            f"use --iteration-steps {longest * slots} or more (and --total-steps no less), or --max-episode-steps "
+            f"{slot_steps} or fewer"
+        )
+    if schedule.learning_starts < replay.n_step * slots:
+        problems.append(
+            f"--learning-starts is {schedule.learning_starts}; with {slots} environments and {replay.n_step}-step "
+            f"returns it must be at least {replay.n_step * slots}"
+        )
+    return problems

@@ -1,0 +1,1 @@
+"""Networks that fork: a shared trunk, N members, H heads each."""

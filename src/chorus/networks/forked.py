@@ -1,0 +1,155 @@
+"""A network that forks into N members after L layers, and each member into H heads before the last layer.
+
+Each fork divides the backward signal by its branching factor, which is the paper's gradient scaling: nothing
+outside the network knows about it. Parameters come in three groups by how many copies there are:
+
+    trunk    one copy            layers 0 .. L-1
+    members  [N, ...]            layers L .. depth-2
+    heads    [N, D, H, outputs]  the last layer, never shared
+"""
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import flax.linen as nn
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from chorus.arrays import AnyArray
+from chorus.networks.layers import DEFAULT_INITIALIZATION, Heads, Initialization
+from chorus.networks.lifting import Flow, Lift, best_for_backend, run_layer, stack
+
+Params = dict[str, Any]
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(1,))
+def fork(x: Array, branches: int) -> Array:
+    """The identity forward; backward the sum over the branches becomes their mean (equation E2)."""
+    return x
+
+
+fork.defvjp(lambda x, branches: (x, None), lambda branches, _, g: (g / branches,))
+
+
+def as_float(observation: AnyArray, channels_first: bool) -> Float[Array, "B ..."]:
+    """Bytes become [0, 1]; everything else is cast. Images end with their channels."""
+    x = jnp.asarray(observation, jnp.float32)
+    if observation.dtype == jnp.uint8:
+        x = x / 255.0
+    return jnp.moveaxis(x, 1, -1) if channels_first else x
+
+
+@dataclass(frozen=True)
+class Forked:
+    """`torso` holds the layers below the last one; `shared` of them have one copy.
+
+    The output of the first `feature_layers` is what an auxiliary loss calls the representation.
+    """
+
+    torso: tuple[nn.Module, ...]
+    members: int
+    shared: int
+    heads: int
+    actions: int
+    estimate_size: int = 1
+    channels_first: bool = False
+    lift: Lift = best_for_backend
+    initialization: Initialization = DEFAULT_INITIALIZATION
+    feature_layers: int = 0
+
+    def init(self, key: PRNGKeyArray, observation: AnyArray) -> Params:
+        """Independent draws for every member; `observation` is one example without a batch axis."""
+        return jax.jit(self._init, static_argnums=(1, 2))(key, observation.shape, observation.dtype)
+
+    def _init(self, key: PRNGKeyArray, shape: tuple[int, ...], dtype: np.dtype) -> Params:
+        x = as_float(jnp.zeros((1, *shape), dtype), self.channels_first)
+        params: Params = {"trunk": {}, "members": {}, "heads": {}}
+        layers = (*self.torso, self._head_layer(self.heads))
+        for index, (layer, layer_key) in enumerate(zip(layers, jax.random.split(key, len(layers)), strict=True)):
+            group = self._group(index)
+            keys = jax.random.split(layer_key, self.members)
+            if group == "trunk":
+                own = layer.init(keys[0], x)["params"]
+            else:
+                own = jax.vmap(layer.init, in_axes=(0, None))(keys, x)["params"]
+            x = jnp.zeros(jax.eval_shape(layer.init_with_output, keys[0], x)[0].shape)
+            params[group][f"layer_{index}"] = own
+        return params
+
+    def _group(self, index: int) -> str:
+        if index == len(self.torso):
+            return "heads"
+        return "trunk" if index < self.shared else "members"
+
+    def _head_layer(self, heads: int) -> Heads:
+        outputs = self.actions * self.estimate_size
+        return Heads(heads=heads, outputs=outputs, initialization=self.initialization)
+
+    def features(
+        self, params: Params, observation: AnyArray
+    ) -> tuple[Float[Array, "N B D"], Float[Array, "R B F"] | None]:
+        """What the last layer reads, after the member fork and before the head fork; and the representation.
+
+        R is 1 where the representation is shared, and N otherwise. It is taken before the next fork, so a loss on it
+        is not divided.
+        """
+        batch, copies = observation.shape[:2]
+        x = as_float(observation.reshape(batch * copies, *observation.shape[2:]), self.channels_first)
+        representation = None
+        for index in range(self.shared):
+            x = run_layer(self.torso[index], params["trunk"][f"layer_{index}"], x)
+            if index + 1 == self.feature_layers:
+                representation = x.reshape(1, batch * copies, -1)
+        if self.shared:
+            x = fork(x, self.members)
+        own_batches = copies > 1
+        flow: Flow = (jnp.moveaxis(x.reshape(batch, copies, *x.shape[1:]), 1, 0) if own_batches else x, own_batches)
+        for index in range(self.shared, len(self.torso)):
+            flow = self.lift(self.torso[index], params["members"][f"layer_{index}"], flow)
+            if index + 1 == self.feature_layers:
+                representation = stack(flow, self.members).reshape(self.members, batch, -1)
+        return stack(flow, self.members).reshape(self.members, batch, -1), representation
+
+    def apply(
+        self, params: Params, observation: AnyArray, heads: Int[np.ndarray, "N K"] | None = None
+    ) -> Float[Array, "B N K A Z"]:
+        """Predictions for observations [B, M, ...]; only the named `heads` of each member, or all of them."""
+        return self.apply_with_representation(params, observation, heads)[0]
+
+    def apply_with_representation(
+        self, params: Params, observation: AnyArray, heads: Int[np.ndarray, "N K"] | None = None
+    ) -> tuple[Float[Array, "B N K A Z"], Float[Array, "R B F"] | None]:
+        features, representation = self.features(params, observation)
+        x = fork(features, self.heads)
+        own = params["heads"][f"layer_{len(self.torso)}"]
+        if heads is not None and heads.shape[1] < self.heads:
+            rows = np.arange(self.members)[:, None]
+            own = {"kernel": jnp.moveaxis(own["kernel"], 2, 1)[rows, heads], "bias": own["bias"][rows, heads]}
+            own["kernel"] = jnp.moveaxis(own["kernel"], 1, 2)
+        count = own["bias"].shape[1]
+        y = stack(self.lift(self._head_layer(count), own, (x, True)), self.members)
+        y = y.reshape(self.members, -1, count, self.actions, self.estimate_size)
+        return jnp.moveaxis(y, 0, 1), representation
+
+    def view(self, params: Params, member: Int[Array, ""], head: Int[Array, ""]) -> Params:
+        """The parameters of one head of one member, for `alone()`; the index may be traced."""
+
+        def take(x: Array, index: Array, axis: int = 0) -> Array:
+            return jax.lax.dynamic_slice_in_dim(x, index, 1, axis)
+
+        heads = {
+            name: {
+                "kernel": take(take(own["kernel"], member), head, axis=2),
+                "bias": take(take(own["bias"], member), head, axis=1),
+            }
+            for name, own in params["heads"].items()
+        }
+        members = jax.tree.map(lambda x: take(x, member), params["members"])
+        return {"trunk": params["trunk"], "members": members, "heads": heads}
+
+    def alone(self) -> "Forked":
+        """The network of a single member's single head."""
+        return replace(self, members=1, heads=1)

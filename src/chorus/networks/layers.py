@@ -1,0 +1,117 @@
+"""The layers of the paper's networks, each for one member; `forked` lifts them over members.
+
+A torso is a sequence of such modules. Any flax module that maps [B, ...] to [B, ...] can stand among them and
+counts as one layer, so a user's own torso needs nothing from here.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import flax.linen as nn
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from chorus.networks.convolution import convolve
+from chorus.variant import Variant
+
+Initializer = Callable[..., Array]
+
+
+def uniform(bound: float) -> Initializer:
+    def init(key: Array, shape: Sequence[int], dtype: jnp.dtype = jnp.float32) -> Array:
+        return jax.random.uniform(key, shape, dtype, -bound, bound)
+
+    return init
+
+
+@dataclass(frozen=True, kw_only=True)
+class FanInUniform(Variant):
+    """Weights and biases ~ U(-c, c), c = 1/√fan_in; one scalar bias a head, added to all its outputs (E9)."""
+
+    shared_head_bias: ClassVar[bool] = True
+
+    def weight(self, fan_in: int) -> Initializer:
+        return uniform(1.0 / math.sqrt(fan_in))
+
+    def bias(self, fan_in: int) -> Initializer:
+        return uniform(1.0 / math.sqrt(fan_in))
+
+
+@dataclass(frozen=True, kw_only=True)
+class VarianceScaled(Variant):
+    """Weights ~ U(-c, c), c = √(3 scale/fan_in); biases zero, one for each output: QR-DQN's (equation E13)."""
+
+    scale: float = 1.0 / math.sqrt(3.0)
+    shared_head_bias: ClassVar[bool] = False
+
+    def weight(self, fan_in: int) -> Initializer:
+        return uniform(math.sqrt(3.0 * self.scale / fan_in))
+
+    def bias(self, fan_in: int) -> Initializer:
+        return nn.initializers.zeros
+
+
+Initialization = FanInUniform | VarianceScaled
+DEFAULT_INITIALIZATION = FanInUniform()
+
+
+class Conv(nn.Module):
+    """A square convolution and its ReLU, channels last; `same` pads with zeros so that stride 1 keeps the size."""
+
+    features: int
+    kernel: int
+    stride: int = 1
+    same: bool = False
+    initialization: Initialization = DEFAULT_INITIALIZATION
+
+    @nn.compact
+    def __call__(self, x: Float[Array, "B H W C"]) -> Float[Array, "B h w F"]:
+        fan_in = self.kernel * self.kernel * x.shape[-1]
+        shape = (self.kernel, self.kernel, x.shape[-1], self.features)
+        weight = self.param("kernel", self.initialization.weight(fan_in), shape)
+        bias = self.param("bias", self.initialization.bias(fan_in), (self.features,))
+        if self.same:
+            sides = [self._padding(side) for side in x.shape[1:3]]
+            x = jnp.pad(x, [(0, 0), *sides, (0, 0)])
+        return nn.relu(convolve(x, weight, self.stride) + bias)
+
+    def _padding(self, side: int) -> tuple[int, int]:
+        """What XLA's SAME adds before and after a side."""
+        total = max((-(-side // self.stride) - 1) * self.stride + self.kernel - side, 0)
+        return total // 2, total - total // 2
+
+
+class Dense(nn.Module):
+    """A fully connected layer and its ReLU; what comes in is flattened."""
+
+    features: int
+    initialization: Initialization = DEFAULT_INITIALIZATION
+
+    @nn.compact
+    def __call__(self, x: Float[Array, "B ..."]) -> Float[Array, "B F"]:
+        x = x.reshape(x.shape[0], -1)
+        fan_in = x.shape[-1]
+        weight = self.param("kernel", self.initialization.weight(fan_in), (fan_in, self.features))
+        bias = self.param("bias", self.initialization.bias(fan_in), (self.features,))
+        return nn.relu(x @ weight + bias)
+
+
+class Heads(nn.Module):
+    """The last linear layer, H heads beside each other."""
+
+    heads: int
+    outputs: int
+    initialization: Initialization = DEFAULT_INITIALIZATION
+
+    @nn.compact
+    def __call__(self, x: Float[Array, "B D"]) -> Float[Array, "B H O"]:
+        x = x.reshape(x.shape[0], -1)
+        fan_in = x.shape[-1]
+        biases = 1 if self.initialization.shared_head_bias else self.outputs
+        weight = self.param("kernel", self.initialization.weight(fan_in), (fan_in, self.heads, self.outputs))
+        bias = self.param("bias", self.initialization.bias(fan_in), (self.heads, biases))
+        y = x @ weight.reshape(fan_in, self.heads * self.outputs)
+        return y.reshape(x.shape[0], self.heads, self.outputs) + bias

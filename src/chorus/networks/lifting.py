@@ -1,0 +1,68 @@
+"""One layer, N copies of its parameters: two forms of the same computation, chosen by what the backend does well.
+
+Batched (`vmap`) is right for dense layers everywhere, for every layer on accelerators, and where all members read
+the same input (it becomes one wide layer). On a CPU a layer of N inputs and N kernels is unrolled otherwise, and
+stays unrolled from layer to layer: stacking the members in between would copy every activation twice.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import flax.linen as nn
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from chorus.networks.layers import Dense, Heads
+
+# What flows between layers: one array all members read, one with a leading member axis, or one a member.
+Shared = Float[Array, "B ..."]
+Stacked = Float[Array, "N B ..."]
+Flow = tuple[Array, bool] | list[Array]
+Lift = Callable[[nn.Module, Any, Flow], Flow]
+
+
+def batched(layer: nn.Module, params: Any, flow: Flow) -> Flow:
+    """All members in one call."""
+    x, forked = (jnp.stack(flow), True) if isinstance(flow, list) else flow
+    apply: Any = layer.apply
+    return jax.vmap(apply, in_axes=(0, 0 if forked else None))({"params": params}, x), True
+
+
+def unrolled(layer: nn.Module, params: Any, flow: Flow) -> Flow:
+    """One call a member."""
+    copies = split_members(params)
+    if isinstance(flow, list):
+        inputs = flow
+    else:
+        x, forked = flow
+        inputs = split_members(x) if forked else [x] * len(copies)
+    return [run_layer(layer, own, x) for own, x in zip(copies, inputs, strict=True)]
+
+
+def best_for_backend(layer: nn.Module, params: Any, flow: Flow) -> Flow:
+    shared_input = isinstance(flow, tuple) and not flow[1]
+    wide = isinstance(layer, Dense | Heads) or shared_input
+    form = batched if wide or jax.default_backend() != "cpu" else unrolled
+    return form(layer, params, flow)
+
+
+def stack(flow: Flow, members: int) -> Stacked:
+    """The flow as one array with a member axis."""
+    if isinstance(flow, list):
+        return jnp.stack(flow)
+    x, forked = flow
+    return x if forked else jnp.broadcast_to(x, (members, *x.shape))
+
+
+def run_layer(layer: nn.Module, params: Any, x: Array) -> Array:
+    output: Any = layer.apply({"params": params}, x)
+    return output
+
+
+def split_members(tree: Any) -> list[Any]:
+    """A tree a member; `split` is used because its gradient is one concatenation, not N padded sums."""
+    leaves, structure = jax.tree.flatten(tree)
+    members = leaves[0].shape[0]
+    columns = [jax.lax.split(leaf, (1,) * members, axis=0) for leaf in leaves]
+    return [jax.tree.unflatten(structure, [column[i][0] for column in columns]) for i in range(members)]

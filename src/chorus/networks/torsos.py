@@ -1,0 +1,110 @@
+"""The torsos of the paper and of the smaller scales, as values of the configuration.
+
+Each is a description whose `layers()` are flax modules; `Custom` carries a user's own.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import flax.linen as nn
+
+from chorus.errors import ChorusError
+from chorus.networks.layers import DEFAULT_INITIALIZATION, Conv, Dense, Initialization
+from chorus.variant import Variant
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConvLayer:
+    """One square convolution: output channels, kernel size and stride in pixels."""
+
+    features: int
+    kernel: int
+    stride: int = 1
+
+
+def _dense(widths: tuple[int, ...], initialization: Initialization) -> tuple[nn.Module, ...]:
+    return tuple(Dense(features=width, initialization=initialization) for width in widths)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConvTorso(Variant):
+    """Convolutions, then dense layers, a ReLU after each; `nature()` is the paper's."""
+
+    convolutions: tuple[ConvLayer, ...]
+    dense: tuple[int, ...]
+    padding: Literal["valid", "same"] = "valid"
+
+    def layers(self, initialization: Initialization = DEFAULT_INITIALIZATION) -> tuple[nn.Module, ...]:
+        same = self.padding == "same"
+        convolutions = [
+            Conv(features=c.features, kernel=c.kernel, stride=c.stride, same=same, initialization=initialization)
+            for c in self.convolutions
+        ]
+        return (*convolutions, *_dense(self.dense, initialization))
+
+    @property
+    def feature_layers(self) -> int:
+        """The convolutions: what an auxiliary loss calls the representation is their output."""
+        return len(self.convolutions)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MLPTorso(Variant):
+    """Dense layers only, a ReLU after each."""
+
+    dense: tuple[int, ...]
+
+    def layers(self, initialization: Initialization = DEFAULT_INITIALIZATION) -> tuple[nn.Module, ...]:
+        return _dense(self.dense, initialization)
+
+    @property
+    def feature_layers(self) -> int:
+        """All but the last: there are no convolutions to draw the line."""
+        return len(self.dense) - 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class CustomTorso(Variant):
+    """A user's own flax modules, each one layer that maps [B, ...] to [B, ...].
+
+    A configuration file holds only the description: modules are code, and are given again from Python.
+    """
+
+    description: str
+    modules: tuple[nn.Module, ...] = field(default=(), compare=False, metadata={"stored": False})
+
+    @property
+    def feature_layers(self) -> int:
+        """All but the last, as for dense layers."""
+        return max(len(self.modules) - 1, 0)
+
+    def layers(self, initialization: Initialization = DEFAULT_INITIALIZATION) -> tuple[nn.Module, ...]:
+        """As they were given: modules bring their own initialisation."""
+        if not self.modules:
+            raise ChorusError(
+                f"this run uses a torso given from Python ({self.description}); give it again, "
+                "as in chorus.load(run, torso=...) or chorus.resume(run, torso=...)"
+            )
+        return self.modules
+
+
+def custom(torso: nn.Module | tuple[nn.Module, ...]) -> CustomTorso:
+    modules = torso if isinstance(torso, tuple) else (torso,)
+    # One line: the description is part of sentences.
+    description = ", ".join(" ".join(repr(module).split()) for module in modules)
+    return CustomTorso(description=description, modules=modules)
+
+
+def nature() -> ConvTorso:
+    """The network of Mnih et al. (2015) (equation E9)."""
+    return ConvTorso(
+        convolutions=(
+            ConvLayer(features=32, kernel=8, stride=4),
+            ConvLayer(features=64, kernel=4, stride=2),
+            ConvLayer(features=64, kernel=3, stride=1),
+        ),
+        dense=(512,),
+    )
+
+
+Torso = ConvTorso | MLPTorso | CustomTorso

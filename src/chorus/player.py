@@ -1,0 +1,97 @@
+"""A trained run as something that acts, with the signature Stable-Baselines3's tools expect of a model."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from chorus.agents.q import explore
+from chorus.errors import ChorusError
+from chorus.experiments.assemble import Assembly
+from chorus.training.acting import redraw
+from chorus.training.evaluate import EpisodeResult
+from chorus.training.policies import Member, Policy, RandomMember, Vote, choose
+from chorus.training.train import evaluation_keys
+
+
+class Player:
+    """One policy of one run. `predict` takes one observation or a batch, in the environment's own layout."""
+
+    def __init__(self, assembly: Assembly, params: Any, policy_name: str | None, seed: int) -> None:
+        self.assembly = assembly
+        self.params = params
+        self.policy_name = policy_name or default_policy(assembly)
+        self.policy = named_policy(assembly, self.policy_name)
+        self._key = jax.random.key(seed)
+        self._calls = 0
+        self._decide = jax.jit(self._choose)
+
+    def predict(
+        self,
+        observation: np.ndarray | dict[str, np.ndarray],
+        state: tuple[np.ndarray, ...] | None = None,
+        episode_start: np.ndarray | None = None,
+        deterministic: bool = False,
+    ) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+        """The action, and the state to hand in with the next call: which member acts in each environment.
+
+        A member is drawn where `episode_start` is true. `deterministic` leaves out the evaluation's random
+        actions; the draw of a member and of tied votes remains.
+        """
+        array = np.asarray(observation)
+        spec = self.assembly.spec
+        single = array.shape == spec.observation_shape
+        if not single and array.shape[1:] != spec.observation_shape:
+            raise ChorusError(
+                f"predict was given an observation of shape {array.shape}; {spec.id} has {spec.observation_shape}, "
+                "alone or as a batch with one more axis in front"
+            )
+        batch = np.asarray(array[None] if single else array, spec.observation_dtype)
+        slots = len(batch)
+        first = np.ones(slots, bool) if state is None or episode_start is None else np.asarray(episode_start, bool)
+        member = np.zeros(slots, np.int32) if state is None else state[0]
+        if state is not None and episode_start is None:
+            first = np.zeros(slots, bool)
+        epsilon = 0.0 if deterministic else self.assembly.config.evaluation.epsilon
+        self._calls += 1
+        key = jax.random.fold_in(self._key, self._calls)
+        action, member = self._decide(self.params, batch, member, first, key, np.float32(epsilon))
+        chosen = np.asarray(action) + spec.first_action
+        return (chosen[0] if single else chosen), (np.asarray(member),)
+
+    def _choose(self, params: Any, observation: Any, member: Any, first: Any, key: Any, epsilon: Any) -> Any:
+        shares = jnp.asarray(self.policy.shares(self.assembly.config.agent.members), jnp.float32)
+        member_key, choose_key, explore_key = jax.random.split(key, 3)
+        member = redraw(member, first, shares, member_key)
+        proposal = self.assembly.agent.propose(params, observation)
+        choice = choose(proposal, member, jnp.asarray(self.policy.voting), choose_key)
+        greedy = choice.action
+        acted = explore(greedy, self.assembly.spec.num_actions, explore_key, epsilon, len(observation))
+        return jnp.where(epsilon > 0, acted, greedy), member
+
+    def evaluate(self, episodes: int, seed: int) -> list[EpisodeResult]:
+        """The evaluation that training makes, with as many episodes as asked for (rounded up by slot)."""
+        slots = min(self.assembly.config.evaluation.slots, episodes)
+        evaluator = self.assembly.evaluator(slots=slots)
+        keys = evaluation_keys(seed, 0, self.policy_name)
+        return evaluator.evaluate(self.params, self.policy, keys, -(-episodes // slots))
+
+
+def default_policy(assembly: Assembly) -> str:
+    policies = assembly.config.evaluation.policies
+    return "aggregate" if "aggregate" in policies else next(iter(policies))
+
+
+def named_policy(assembly: Assembly, name: str) -> Policy:
+    """The run's own policies, and those any ensemble has."""
+    members = assembly.config.agent.members
+    known: dict[str, Policy] = {
+        **assembly.config.evaluation.policies,
+        "individual": RandomMember(),
+        "aggregate": Vote(),
+        **{f"member_{i}": Member(index=i) for i in range(members)},
+    }
+    if name not in known:
+        raise ChorusError(f"the policy '{name}' is not known for this run; there are {', '.join(known)}")
+    return known[name]

@@ -1,0 +1,1 @@
+"""Replay: a ring of rows on disk, and samplers that read from it."""

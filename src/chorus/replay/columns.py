@@ -1,0 +1,71 @@
+"""The storage under the ring: one array a column, in memory or mapped to a file.
+
+Nothing here knows what a row means. Mapped columns are how a checkpoint costs only what is new: rows are already
+in their file, and saving them is a flush.
+"""
+
+import hashlib
+import mmap
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from chorus.errors import ChorusError
+
+ColumnTypes = dict[str, tuple[tuple[int, ...], np.dtype]]
+
+
+class Columns:
+    """Arrays [lanes, rows, ...] by name; a new file is sparse, so unused rows cost no disk."""
+
+    def __init__(self, types: ColumnTypes, lanes: int, rows: int, directory: Path | None) -> None:
+        self.arrays: dict[str, np.ndarray] = {}
+        self._maps: list[mmap.mmap] = []
+        for name, (shape, dtype) in types.items():
+            full = (lanes, rows, *shape)
+            if directory is None:
+                self.arrays[name] = np.zeros(full, dtype)
+            else:
+                self.arrays[name] = self._map(directory / f"{name}.bin", full, np.dtype(dtype))
+
+    def _map(self, path: Path, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        size = int(np.prod(shape)) * dtype.itemsize
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("r+b" if path.exists() else "w+b") as file:
+            file.truncate(size)
+            mapped = mmap.mmap(file.fileno(), size)
+        self._maps.append(mapped)
+        return np.frombuffer(mapped, dtype).reshape(shape)
+
+    def flush(self) -> None:
+        """Everything written so far reaches the disk."""
+        for mapped in self._maps:
+            mapped.flush()
+
+    def digest(self, start: np.ndarray, end: np.ndarray) -> str:
+        """A hash over the rows written from position `start` to `end` of each lane."""
+        total = hashlib.sha256()
+        for array in self.arrays.values():
+            for lane in range(array.shape[0]):
+                for piece in ring_slices(int(start[lane]), int(end[lane]), array.shape[1]):
+                    total.update(np.ascontiguousarray(array[lane, piece]).view(np.uint8).data)
+        return total.hexdigest()
+
+
+def ring_slices(start: int, end: int, rows: int) -> Iterator[slice]:
+    """The one or two slices of a ring that hold positions start .. end-1."""
+    if end - start > rows:
+        raise ChorusError(f"positions {start} to {end} do not fit a ring of {rows} rows; the replay is damaged")
+    if start == end:
+        return
+    first, last = start % rows, (end - 1) % rows
+    if first <= last:
+        yield slice(first, last + 1)
+    else:
+        yield slice(first, rows)
+        yield slice(0, last + 1)
+
+
+def row_bytes(types: ColumnTypes) -> int:
+    return sum(int(np.prod(shape, dtype=int)) * np.dtype(dtype).itemsize for shape, dtype in types.values())

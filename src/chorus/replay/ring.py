@@ -1,0 +1,210 @@
+"""The replay ring: E lanes of rows, each observation stored once.
+
+A row holds an observation and what followed it. An episode of T transitions is T + 1 rows, the last of which is
+only the final observation; the next observation of a transition is the row after it. Positions count all rows a
+lane has ever been given, and a position p lives in physical row p mod rows. The *window* is what may be sampled:
+the newest `capacity` transitions. Beyond it the ring keeps `slack` rows so that the window each kept checkpoint
+saw stays untouched on disk.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Int, Integer, Shaped
+
+from chorus.errors import ChorusError
+from chorus.replay.columns import Columns, ColumnTypes, row_bytes
+
+TRANSITION, TERMINATED, TRUNCATED = 1, 2, 4
+_ENDED = TERMINATED | TRUNCATED
+
+# Final observations need rows too. Small rows get one for every transition, so that even episodes of one step
+# leave room for `capacity` transitions; large ones get room for episodes of eight steps and more.
+_SMALL_ROW_BYTES = 2_048
+_FINAL_ROWS_SHARE_OF_LARGE = 8
+
+
+@dataclass(frozen=True)
+class RingLayout:
+    """Sizes of a ring; `iteration_steps` is how many agent steps lie between two checkpoints."""
+
+    lanes: int
+    capacity: int
+    iteration_steps: int
+    observation_shape: tuple[int, ...]
+    observation_dtype: np.dtype
+
+    def types(self) -> ColumnTypes:
+        return {
+            "observation": (self.observation_shape, self.observation_dtype),
+            "action": ((), np.dtype(np.int32)),
+            "reward": ((), np.dtype(np.float32)),
+            "flags": ((), np.dtype(np.uint8)),
+            "owner": ((), np.dtype(np.uint16)),
+        }
+
+    @property
+    def lane_capacity(self) -> int:
+        return self.capacity // self.lanes
+
+    def _with_final_rows(self, transitions: int) -> int:
+        share = 1 if row_bytes(self.types()) <= _SMALL_ROW_BYTES else _FINAL_ROWS_SHARE_OF_LARGE
+        return transitions + -(-transitions // share) + 1
+
+    @cached_property
+    def window_rows(self) -> int:
+        return self._with_final_rows(self.lane_capacity)
+
+    @cached_property
+    def rows(self) -> int:
+        """Rows a lane: the window, and two iterations for the two checkpoints that are kept."""
+        return self.window_rows + 2 * self._with_final_rows(-(-self.iteration_steps // self.lanes))
+
+    @property
+    def total_bytes(self) -> int:
+        return self.rows * self.lanes * row_bytes(self.types())
+
+
+class Cursor(NamedTuple):
+    """Where each lane stands: rows ever written, the window's oldest transition, transitions in the window."""
+
+    end: Int[np.ndarray, " E"]
+    oldest: Int[np.ndarray, " E"]
+    transitions: Int[np.ndarray, " E"]
+
+
+class Windows(NamedTuple):
+    """n-step windows read from the ring, without the member axis."""
+
+    observation: Shaped[np.ndarray, "B ..."]
+    action: Int[np.ndarray, " B"]
+    rewards: Float[np.ndarray, "B n"]
+    length: Int[np.ndarray, " B"]
+    terminated: Bool[np.ndarray, " B"]
+    next_observation: Shaped[np.ndarray, "B ..."]
+
+
+class Ring:
+    """Rows in memory, or mapped to files in `directory`."""
+
+    def __init__(self, layout: RingLayout, directory: Path | None = None) -> None:
+        self.layout = layout
+        self.columns = Columns(layout.types(), layout.lanes, layout.rows, directory)
+        self._flat = {name: array.reshape(-1, *array.shape[2:]) for name, array in self.columns.arrays.items()}
+        zeros = np.zeros(layout.lanes, np.int64)
+        self.cursor = Cursor(zeros.copy(), zeros.copy(), zeros.copy())
+        self._lane_start = np.arange(layout.lanes, dtype=np.int64) * layout.rows
+        self._protected = zeros - 1
+
+    def __len__(self) -> int:
+        return int(self.cursor.transitions.sum())
+
+    def protect(self, cursor: Cursor) -> None:
+        """Rows from this cursor's window on must not be overwritten: a kept checkpoint needs them."""
+        self._protected = cursor.oldest.copy()
+
+    def physical(self, lane: Int[np.ndarray, "*#b"], position: Int[np.ndarray, "*#b"]) -> Int[np.ndarray, "..."]:
+        return self._lane_start[lane] + position % self.layout.rows
+
+    def begin(self, observation: Shaped[np.ndarray, "E ..."], lanes: Int[np.ndarray, " S"]) -> None:
+        """A new episode in each of the named lanes."""
+        self._append(lanes, observation[lanes])
+
+    def add(
+        self,
+        action: Int[np.ndarray, " E"],
+        reward: Float[np.ndarray, " E"],
+        terminated: Bool[np.ndarray, " E"],
+        truncated: Bool[np.ndarray, " E"],
+        owner: Int[np.ndarray, " E"],
+        next_observation: Shaped[np.ndarray, "E ..."],
+    ) -> None:
+        """One transition in every lane; where it ends an episode, `next_observation` is the final one."""
+        lanes = np.arange(self.layout.lanes)
+        row = self.physical(lanes, self.cursor.end - 1)
+        self._flat["action"][row] = action
+        self._flat["reward"][row] = reward
+        self._flat["owner"][row] = owner
+        self._flat["flags"][row] = TRANSITION + TERMINATED * terminated + TRUNCATED * truncated
+        self.cursor.transitions[:] += 1
+        self._append(lanes, next_observation)
+        self._shrink_window()
+
+    def _append(self, lanes: Int[np.ndarray, " S"], observation: Shaped[np.ndarray, "S ..."]) -> None:
+        position = self.cursor.end[lanes]
+        if np.any(position - self.layout.rows >= self._protected[lanes]) and np.all(self._protected >= 0):
+            raise ChorusError(
+                f"the episodes are so short that their final observations overrun the replay's "
+                f"{self.layout.rows} rows a lane; use a smaller --iteration-steps or a larger --buffer-size"
+            )
+        row = self.physical(lanes, position)
+        self._flat["observation"][row] = observation
+        self._flat["flags"][row] = 0
+        self.cursor.end[lanes] += 1
+
+    def _shrink_window(self) -> None:
+        cursor, layout = self.cursor, self.layout
+        lanes = np.arange(layout.lanes)
+        while True:
+            too_long = (cursor.transitions > layout.lane_capacity) | (cursor.end - cursor.oldest > layout.window_rows)
+            if not too_long.any():
+                return
+            cursor.oldest[too_long] += 1
+            cursor.transitions[too_long] -= 1
+            # What follows a dropped transition is the next one, or the final observation of its episode.
+            final = self._flat["flags"][self.physical(lanes, cursor.oldest)] == 0
+            cursor.oldest[final & too_long] += 1
+
+    def locate(self, number: Int[np.ndarray, " B"]) -> tuple[np.ndarray, np.ndarray]:
+        """Lane and position of the `number`-th row of all windows laid end to end."""
+        bounds = np.cumsum(self.cursor.end - self.cursor.oldest)
+        lane = np.searchsorted(bounds, number, side="right")
+        before = bounds[lane] - (self.cursor.end - self.cursor.oldest)[lane]
+        return lane, self.cursor.oldest[lane] + number - before
+
+    @property
+    def rows_in_windows(self) -> int:
+        return int(np.sum(self.cursor.end - self.cursor.oldest))
+
+    def ends_within(
+        self, lane: Int[np.ndarray, " B"], position: Int[np.ndarray, " B"], steps: int
+    ) -> tuple[Bool[np.ndarray, " B"], Int[np.ndarray, " B"]]:
+        """Which rows start a complete n-step window, and how many rewards it really has.
+
+        A window is complete if its episode ends inside it or if the observation after its n-th step is there.
+        """
+        last = self.cursor.end[lane] - 1
+        reach = np.minimum(position[:, None] + np.arange(steps), last[:, None])
+        flags = self._flat["flags"][self.physical(lane[:, None], reach)]
+        ended = (flags & _ENDED) > 0
+        length = np.where(ended.any(axis=1), ended.argmax(axis=1) + 1, steps)
+        complete = ended.any(axis=1) | (position + steps <= last)
+        return ((flags[:, 0] & TRANSITION) > 0) & complete, length
+
+    def read(
+        self,
+        lane: Int[np.ndarray, " B"],
+        position: Int[np.ndarray, " B"],
+        length: Int[np.ndarray, " B"],
+        steps: int,
+    ) -> Windows:
+        """The windows that start at the given rows, rewards beyond `length` set to zero."""
+        first = self.physical(lane, position)
+        inside = np.arange(steps) < length[:, None]
+        rewards = self._flat["reward"][self.physical(lane[:, None], position[:, None] + np.arange(steps))]
+        last = self.physical(lane, position + length - 1)
+        return Windows(
+            observation=self._flat["observation"][first],
+            action=self._flat["action"][first],
+            rewards=np.where(inside, rewards, np.float32(0.0)),
+            length=length.astype(np.int32),
+            terminated=(self._flat["flags"][last] & TERMINATED) > 0,
+            next_observation=self._flat["observation"][self.physical(lane, position + length)],
+        )
+
+    def owners(self, lane: Int[np.ndarray, " B"], position: Int[np.ndarray, " B"]) -> Integer[np.ndarray, " B"]:
+        """The member that generated each of the given transitions."""
+        return self._flat["owner"][self.physical(lane, position)]

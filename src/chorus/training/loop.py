@@ -1,0 +1,98 @@
+"""The interaction loop of one iteration: collect, store, learn, in this order, as a stream of events.
+
+Logging, evaluation, checkpoints and progress are the business of whoever listens. The loop knows no algorithm.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from chorus.agents.q import Agent, AgentState
+from chorus.replay.ring import Ring
+from chorus.training.acting import Acting, LinearEpsilon
+from chorus.training.settings import ReplaySettings, Schedule
+from chorus.training.stepper import Keys, Stepper
+
+
+class Collected(NamedTuple):
+    """One step of every slot was stored; `step` counts agent steps after it. `ended` means a whole episode."""
+
+    step: int
+    member: Int[np.ndarray, " E"]
+    reward: Float[np.ndarray, " E"]
+    ended: Bool[np.ndarray, " E"]
+
+
+class Learned(NamedTuple):
+    """One gradient step was made; `updates` counts them over the whole run."""
+
+    updates: int
+    state: AgentState
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Everything an iteration needs that does not change between iterations."""
+
+    agent: Agent
+    members: int
+    acting: Acting
+    epsilon: LinearEpsilon
+    stepper: Stepper
+    schedule: Schedule
+    replay: ReplaySettings
+
+    def updates_due(self, step: int) -> int:
+        """How many gradient steps belong to the first `step` agent steps."""
+        return max(0, step - self.schedule.learning_starts) // self.schedule.update_period_steps
+
+    def run(
+        self, state: AgentState, ring: Ring, iteration: int, keys: Keys, rng: np.random.Generator
+    ) -> Iterator[Collected | Learned]:
+        """One iteration; its last transitions are stored as truncated."""
+        first_step, last_step = self.schedule.span(iteration)
+        slots, step = self.stepper.slots, first_step
+        updates = self.updates_due(first_step)
+        shares = self.acting.shares(self.members)
+        stay = self.stepper.start(keys)
+        ring.begin(np.asarray(stay.observation), np.arange(slots))
+        try:
+            while step < last_step:
+                epsilon = self.epsilon(step + slots * np.arange(self._chunk(step, last_step)))
+                stay, steps = self.stepper.advance(state.params, shares, stay, epsilon)
+                for t in range(len(epsilon)):
+                    step += slots
+                    cut = step >= last_step
+                    ended = steps.terminated[t] | steps.truncated[t]
+                    ring.add(
+                        steps.action[t],
+                        steps.reward[t],
+                        steps.terminated[t],
+                        (steps.truncated[t] | cut) & ~steps.terminated[t],
+                        steps.member[t],
+                        steps.next_observation[t],
+                    )
+                    if ended.any() and not cut:
+                        ring.begin(steps.following[t], np.flatnonzero(ended))
+                    yield Collected(step, steps.member[t], steps.reward[t], ended)
+                while updates < self.updates_due(step):
+                    batch = self.replay.sampler.sample(ring, rng, self.replay.batch_size, self.replay.n_step)
+                    state = self.agent.update(state, batch)
+                    updates += 1
+                    yield Learned(updates, state)
+        finally:
+            stay.close()
+
+    def _chunk(self, step: int, last_step: int) -> int:
+        """How many vector steps to ask for: as many as pass before the next gradient step is due.
+
+        Only three lengths occur (the stepper's longest, the usual one, and 1), because each is compiled once.
+        """
+        slots, period = self.stepper.slots, self.schedule.update_period_steps
+        next_update = self.schedule.learning_starts + (self.updates_due(step) + 1) * period
+        free = min(-(-(next_update - step) // slots), (last_step - step) // slots)
+        usual = -(-period // slots)
+        return next((length for length in (self.stepper.chunk, usual) if length <= free), 1)

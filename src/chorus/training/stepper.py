@@ -1,0 +1,226 @@
+"""A way of deciding and E environment slots, moved forward together.
+
+There are two: environments made of pure functions advance many steps in one jitted call; environments that live
+in Python advance one step a call. Training and evaluation use the same ones and differ only in how they decide.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, Shaped
+
+from chorus.envs.spec import HostEnv, JaxEnv
+from chorus.training.acting import redraw
+
+# (params, observation [E, ...], acting member [E], key, epsilon) -> action [E], and what is measured on the way
+Decide = Callable[[Any, Array, Array, PRNGKeyArray, Array], tuple[Array, Any]]
+
+
+class Keys(NamedTuple):
+    """The streams of one stay in the environments; `env_seed` is for environments that live in Python."""
+
+    act: PRNGKeyArray
+    member: PRNGKeyArray
+    env: PRNGKeyArray
+    env_seed: np.random.SeedSequence
+
+
+class Steps(NamedTuple):
+    """T steps of E slots. Where an episode ended, `next_observation` is its last and `following` the new first."""
+
+    member: Int[np.ndarray, "T E"]
+    action: Int[np.ndarray, "T E"]
+    reward: Float[np.ndarray, "T E"]
+    terminated: Bool[np.ndarray, "T E"]
+    truncated: Bool[np.ndarray, "T E"]
+    next_observation: Shaped[np.ndarray, "T E ..."]
+    following: Shaped[np.ndarray, "T E ..."]
+    measured: Any
+
+
+@runtime_checkable
+class Stepper(Protocol):
+    """`chunk` is the most steps worth asking for at once."""
+
+    slots: int
+    chunk: int
+
+    def start(self, keys: Keys) -> Any:
+        """New environments at the start of their first episode."""
+        ...
+
+    def advance(
+        self, params: Any, shares: Float[np.ndarray, " N"], stay: Any, epsilon: Float[np.ndarray, " T"]
+    ) -> tuple[Any, Steps]:
+        """T further steps, one for each epsilon."""
+        ...
+
+    def pictures(self, stay: Any, steps: Steps) -> list[np.ndarray]:
+        """The first slot after each of these steps, as RGB images."""
+        ...
+
+
+class _JaxCarry(NamedTuple):
+    state: Any
+    observation: Array
+    first: Bool[Array, " E"]
+    member: Int[Array, " E"]
+    elapsed: Int[Array, " E"]
+    time: Int[Array, ""]
+
+
+@dataclass
+class JaxStay:
+    carry: _JaxCarry
+    keys: tuple[PRNGKeyArray, PRNGKeyArray, PRNGKeyArray]
+
+    @property
+    def observation(self) -> Array:
+        return self.carry.observation
+
+    def close(self) -> None:
+        pass
+
+
+class JaxStepper:
+    """Slots of an environment of pure functions; the step count, not the chunking, decides what is drawn."""
+
+    chunk = 64
+
+    def __init__(self, env: JaxEnv, decide: Decide, slots: int) -> None:
+        self.slots = slots
+        self._env = env
+        self._decide = decide
+        self._reset = jax.jit(jax.vmap(env.reset))
+        self._scan = jax.jit(self._advance)
+
+    def start(self, keys: Keys) -> JaxStay:
+        state, observation = self._reset(jax.random.split(jax.random.fold_in(keys.env, 0), self.slots))
+        zeros = jnp.zeros(self.slots, jnp.int32)
+        first = jnp.ones(self.slots, bool)
+        carry = _JaxCarry(state, observation, first, zeros, zeros, jnp.ones((), jnp.int32))
+        return JaxStay(carry, (keys.act, keys.member, keys.env))
+
+    def advance(
+        self, params: Any, shares: Float[np.ndarray, " N"], stay: JaxStay, epsilon: Float[np.ndarray, " T"]
+    ) -> tuple[JaxStay, Steps]:
+        carry, steps = self._scan(params, np.asarray(shares, np.float32), stay.carry, stay.keys, epsilon)
+        return JaxStay(carry, stay.keys), jax.tree.map(np.asarray, steps)
+
+    def pictures(self, stay: JaxStay, steps: Steps) -> list[np.ndarray]:
+        return [self._env.render(observation) for observation in steps.next_observation[:, 0]]
+
+    def _advance(self, params: Any, shares: Array, carry: _JaxCarry, keys: Any, epsilon: Array) -> Any:
+        return jax.lax.scan(lambda c, e: self._one(params, shares, c, keys, e), carry, epsilon)
+
+    def _one(self, params: Any, shares: Array, carry: _JaxCarry, keys: Any, epsilon: Array) -> tuple[_JaxCarry, Steps]:
+        act_key, member_key, env_key = (jax.random.fold_in(key, carry.time) for key in keys)
+        member = redraw(carry.member, carry.first, shares, member_key)
+        action, measured = self._decide(params, carry.observation, member, act_key, epsilon)
+
+        step_key, reset_key = jax.random.split(env_key)
+        step_keys, reset_keys = (jax.random.split(key, self.slots) for key in (step_key, reset_key))
+        state, observation, reward, terminated = jax.vmap(self._env.step)(carry.state, action, step_keys)
+        elapsed = carry.elapsed + 1
+        limit = self._env.spec.max_episode_steps
+        out_of_time = elapsed >= limit if limit is not None else jnp.zeros_like(terminated)
+        ended = terminated | out_of_time
+
+        fresh_state, fresh_observation = jax.vmap(self._env.reset)(reset_keys)
+
+        def restart(new: Array, old: Array) -> Array:
+            return jnp.where(ended.reshape(-1, *(1,) * (old.ndim - 1)), new, old)
+
+        following = restart(fresh_observation, observation)
+        # Traced here, arrays of the host once the call has returned.
+        columns: dict[str, Any] = {
+            "member": member,
+            "action": action,
+            "reward": reward,
+            "terminated": terminated,
+            "truncated": out_of_time & ~terminated,
+            "next_observation": observation,
+            "following": following,
+            "measured": measured,
+        }
+        state = jax.tree.map(restart, fresh_state, state)
+        elapsed = jnp.where(ended, 0, elapsed)
+        return _JaxCarry(state, following, ended, member, elapsed, carry.time + 1), Steps(**columns)
+
+
+@dataclass
+class HostStay:
+    envs: list[HostEnv]
+    observation: np.ndarray
+    first: Bool[np.ndarray, " E"]
+    member: Int[Array, " E"]
+    time: int
+    keys: Keys
+
+    def close(self) -> None:
+        for env in self.envs:
+            env.close()
+
+
+class HostStepper:
+    """Slots of environments that live in Python, stepped one after the other."""
+
+    chunk = 1
+
+    def __init__(self, make_env: Callable[[], HostEnv], decide: Decide, slots: int) -> None:
+        self.slots = slots
+        self._make_env = make_env
+
+        def choose(
+            params: Any, shares: Array, stay: Any, keys: Any, time: Array, epsilon: Array
+        ) -> tuple[Array, Array, Any]:
+            observation, first, member = stay
+            act_key, member_key = (jax.random.fold_in(key, time) for key in keys)
+            member = redraw(member, first, shares, member_key)
+            return member, *decide(params, observation, member, act_key, epsilon)
+
+        self._choose = jax.jit(choose)
+
+    def start(self, keys: Keys) -> HostStay:
+        envs = [self._make_env() for _ in range(self.slots)]
+        seeds = keys.env_seed.generate_state(self.slots)
+        observation = np.stack([env.reset(int(seed)) for env, seed in zip(envs, seeds, strict=True)])
+        first = np.ones(self.slots, bool)
+        return HostStay(envs, observation, first, jnp.zeros(self.slots, jnp.int32), 1, keys)
+
+    def advance(
+        self, params: Any, shares: Float[np.ndarray, " N"], stay: HostStay, epsilon: Float[np.ndarray, " T"]
+    ) -> tuple[HostStay, Steps]:
+        rows = [self._one(params, np.asarray(shares, np.float32), stay, value) for value in epsilon]
+        return stay, jax.tree.map(lambda *column: np.stack(column), *rows)
+
+    def pictures(self, stay: HostStay, steps: Steps) -> list[np.ndarray]:
+        return [stay.envs[0].render()]
+
+    def _one(self, params: Any, shares: np.ndarray, stay: HostStay, epsilon: np.floating) -> Steps:
+        keys = (stay.keys.act, stay.keys.member)
+        stay.member, action, measured = self._choose(
+            params, shares, (stay.observation, stay.first, stay.member), keys, stay.time, epsilon
+        )
+        chosen = np.asarray(action)
+        results = [env.step(int(choice)) for env, choice in zip(stay.envs, chosen, strict=True)]
+        observation, reward, terminated, truncated = (np.asarray(column) for column in zip(*results, strict=True))
+        ended = terminated | truncated
+        following = observation.copy()
+        for slot in np.flatnonzero(ended):
+            following[slot] = stay.envs[slot].reset(None)
+        stay.observation, stay.first, stay.time = following, ended, stay.time + 1
+        return Steps(
+            member=np.asarray(stay.member),
+            action=chosen,
+            reward=reward.astype(np.float32),
+            terminated=terminated,
+            truncated=truncated & ~terminated,
+            next_observation=observation,
+            following=following,
+            measured=jax.tree.map(np.asarray, measured),
+        )

@@ -1,0 +1,241 @@
+"""Every wrong input: one sentence with the value and the remedy, exit code 2, nothing on disk touched."""
+
+import json
+import os
+import shutil
+import signal
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from chorus.cli.main import main
+from killing import PATIENCE_SECONDS, in_the_middle_of_an_iteration, wait_for
+from running import RUNS, background, chorus, listing
+
+CARTPOLE = ("cerl", "--env", "CartPole-v1")
+
+# (arguments after `chorus train`, what the sentence must contain: the value, and the remedy)
+WRONG_OPTIONS = [
+    (("cerll", "--env", "CartPole-v1"), ("'cerll'", "did you mean 'cerl'?")),
+    ((), ("a preset is missing", "chorus list")),
+    (("cerl",), ("--env is missing", "chorus list envs")),
+    (("cerl", "--env", "MinAtar/Brekout-v1"), ("'MinAtar/Brekout-v1'", "did you mean 'MinAtar/Breakout-v1'?")),
+    (("cerl", "--env", "CartPolle-v1"), ("'CartPolle-v1'", "chorus list envs")),
+    (("cerl", "--env", "CartPole-v99"), ("'CartPole-v99'", "chorus list envs")),
+    (("cerl", "--env", "no_such_package:MyEnv-v0"), ("'no_such_package:MyEnv-v0'", "No module named")),
+    ((*CARTPOLE, "--membres", "3"), ("'--membres'", "did you mean '--members'?")),
+    ((*CARTPOLE, "surplus"), ("'surplus'", "chorus train --help")),
+    ((*CARTPOLE, "--members", "three"), ("--members", "'three'", "whole number")),
+    ((*CARTPOLE, "--members", "2.5"), ("--members", "'2.5'", "whole number")),
+    ((*CARTPOLE, "--members", "inf"), ("--members", "'inf'", "whole number")),
+    ((*CARTPOLE, "--members", "0"), ("--members is 0", "at least 1")),
+    ((*CARTPOLE, "--members", "-3"), ("--members is -3", "at least 1")),
+    ((*CARTPOLE, "--members", "70000"), ("--members is 70000", "at most 65,535")),
+    ((*CARTPOLE, "--seed", "-1"), ("--seed is -1", "not be negative")),
+    ((*CARTPOLE, "--batch-size", "-8"), ("--batch-size is -8", "at least 1")),
+    ((*CARTPOLE, "--buffer-size", "-8"), ("--buffer-size is -8", "at least 1")),
+    ((*CARTPOLE, "--num-envs", "0"), ("--num-envs is 0", "at least 1")),
+    ((*CARTPOLE, "--n-step", "0"), ("--n-step is 0", "at least 1")),
+    ((*CARTPOLE, "--threads", "0"), ("--threads is 0", "at least 1")),
+    ((*CARTPOLE, "--max-episode-steps", "0"), ("--max-episode-steps is 0", "at least 1")),
+    ((*CARTPOLE, "--eval-episodes", "0"), ("--eval-episodes is 0", "at least 1")),
+    ((*CARTPOLE, "--learning-rate", "fast"), ("--learning-rate", "'fast'", "not a number")),
+    ((*CARTPOLE, "--learning-rate", "nan"), ("--learning-rate", "'nan'", "finite")),
+    ((*CARTPOLE, "--learning-rate", "-0.1"), ("--learning-rate is -0.1", "positive")),
+    ((*CARTPOLE, "--discount", "1.5"), ("--discount is 1.5", "between 0 and 1")),
+    ((*CARTPOLE, "--epsilon-decay", "0"), ("--epsilon-decay is 0", "at least 1")),
+    ((*CARTPOLE, "--learning-starts", "0"), ("--learning-starts is 0", "at least 4")),
+    ((*CARTPOLE, "--scale", "huge"), ("'huge'", "'smoke', 'laptop', 'paper'")),
+    ((*CARTPOLE, "--device", "abacus"), ("'abacus'", "'cpu', 'gpu'")),
+    ((*CARTPOLE, "--shared-layers", "3"), ("--shared-layers is 3", "choose 0 to 2")),
+    ((*CARTPOLE, "--shared-layers", "-1"), ("--shared-layers is -1", "choose 0 to 2")),
+    ((*CARTPOLE, "--shared-layers", "2"), ("--shared-layers 2", "CERL", "choose at most 1")),
+    ((*CARTPOLE, "--buffer-size", "10"), ("--buffer-size 10", "--batch-size 64", "enlarge the buffer")),
+    ((*CARTPOLE, "--total-steps", "100001"), ("--total-steps is 100001", "multiple of --num-envs, 4")),
+    ((*CARTPOLE, "--iteration-steps", "100"), ("25 steps", "500 an episode may last", "--iteration-steps 2000")),
+    ((*CARTPOLE, "--passive-share", "0.2"), ("--passive-share 0.2", "belongs to tandem")),
+    (("double-dqn", "--env", "CartPole-v1", "--members", "3"), ("--members 3", "belongs to bootstrapped-dqn")),
+    (("tandem", "--env", "CartPole-v1", "--passive-share", "2"), ("--passive-share is 2.0", "between 0 and 1")),
+    (("cerl", "--env", "Pendulum-v1"), ("'Pendulum-v1'", "Box(-2.0, 2.0", "Discrete actions only")),
+    (("cerl", "--env", "FrozenLake-v1"), ("'FrozenLake-v1'", "Discrete", "FlattenObservation")),
+    ((*CARTPOLE, "--hyperparameters", "table"), ("--hyperparameters table", "leave the option out")),
+]
+
+
+def refuse(arguments: list[str], capsys: pytest.CaptureFixture, *parts: str) -> None:
+    """The command must answer in one line that contains every part."""
+    assert main(arguments) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    lines = said.err.splitlines()
+    assert len(lines) == 1 and lines[0].startswith("chorus: "), said.err
+    for part in parts:
+        assert part in lines[0]
+
+
+@pytest.mark.parametrize(("arguments", "parts"), WRONG_OPTIONS, ids=lambda case: " ".join(case) or "nothing")
+def test_wrong_options_are_refused_with_value_and_remedy(tmp_path, capsys, arguments, parts):
+    refuse(["train", *arguments, "--out", str(tmp_path)], capsys, *parts)
+    assert listing(tmp_path) == {}
+
+
+def test_all_problems_are_reported_at_once(tmp_path, capsys):
+    wrong = ["--members", "0", "--batch-size", "-1", "--seed", "-4", "--discount", "7"]
+    refuse(["train", *CARTPOLE, *wrong, "--out", str(tmp_path)], capsys, "--members is 0", "--batch-size is -1",
+           "--seed is -4", "--discount is 7.0")  # fmt: skip
+    assert listing(tmp_path) == {}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["trian"], ("'trian'", "did you mean 'train'?")),
+        (["--verbose"], ("'--verbose'", "chorus --help")),
+        (["list", "preset"], ("'preset'", "did you mean 'presets'?")),
+        (["show", "dqn"], ("'dqn'", "double-dqn")),
+        (["resume"], ("RUN", "chorus resume --help")),
+        (["resume", "no/such/run"], ("no/such/run", "chorus list runs")),
+        (["evaluate", "no/such/run"], ("no/such/run", "chorus list runs")),
+        (["evaluate", "no/such/run", "--episodes", "0"], ("--episodes is 0", "at least 1")),
+    ],
+    ids=lambda case: " ".join(case),
+)
+def test_other_commands_refuse_what_they_do_not_know(capsys, arguments, parts):
+    refuse(arguments, capsys, *parts)
+
+
+@pytest.mark.parametrize(
+    ("content", "parts"),
+    [
+        ("{", ("cannot be read", "config.json")),
+        ("[1]", ("no JSON object",)),
+        ('{"scale": "huge"}', ("config.scale is 'huge'", "smoke, laptop, paper")),
+        ('{"seed": "one"}', ("config.seed is 'one'", "int")),
+        ('{"preset": 3}', ("config.preset is 3", "str")),
+        ('{"preset": "tandem"}', ("'tandem'", "leave out the preset")),
+        ('{"env": "CartPole-v1"}', ("config.env is 'CartPole-v1'", "object")),
+        ('{"agent": {"reward_clip": NaN}}', ("config.agent.reward_clip is nan", "finite")),
+        ('{"agent": {"reward_clip": -1}}', ("agent.reward_clip is -1", "positive")),
+        ('{"agent": {"error": {"threshold": 0}}}', ("agent.error.threshold is 0", "positive")),
+        ('{"agent": {"error": {"kind": "hinge"}}}', ("config.agent.error.kind is 'hinge'", "huber")),
+        ('{"agent": {"torso": {"kind": "mlp_torso", "dense": [-4]}}}', ("shape (4,)", "change agent.torso")),
+        ('{"agent": {"torso": {"kind": "custom_torso", "description": "mine"}}}', ("mine", "torso=")),
+        ('{"exploration": {"warmup_steps": -5}}', ("warmup_steps is -5", "not be negative")),
+    ],
+)
+def test_wrong_configuration_files_are_refused(tmp_path, capsys, content, parts):
+    (tmp_path / "file.json").write_text(content)
+    arguments = ["train", *CARTPOLE, "--config", str(tmp_path / "file.json"), "--out", str(tmp_path / "out")]
+    refuse(arguments, capsys, *parts)
+    assert list(listing(tmp_path)) == ["file.json"]
+
+
+def test_unknown_keys_of_a_configuration_file_are_reported_together_with_suggestions(tmp_path, capsys):
+    wrong = {"agnet": 1, "agent": {"memberss": 2}, "replay": {"capacity": "big"}, "schedule": {"steps": 5}}
+    (tmp_path / "file.json").write_text(json.dumps(wrong))
+    parts = (
+        "config.agnet is not known; did you mean 'agent'?",
+        "config.agent.memberss is not known; did you mean 'members'?",
+        "config.replay.capacity is 'big'; it must be of type int",
+        "config.schedule.steps is not known",
+    )
+    refuse(["train", *CARTPOLE, "--config", str(tmp_path / "file.json")], capsys, *parts)
+
+
+def test_a_missing_configuration_file_is_named(tmp_path, capsys):
+    refuse(["train", *CARTPOLE, "--config", str(tmp_path / "none.json")], capsys, "none.json", "cannot be read")
+
+
+def test_dict_observations_are_refused_with_the_wrapper_that_helps(tmp_path, capsys, monkeypatch):
+    (tmp_path / "dictionary_world.py").write_text(
+        textwrap.dedent("""
+            import gymnasium
+            from gymnasium import spaces
+
+            class World(gymnasium.Env):
+                observation_space = spaces.Dict({"place": spaces.Box(0, 1, (2,))})
+                action_space = spaces.Discrete(2)
+
+            gymnasium.register("DictionaryWorld-v0", entry_point=World)
+        """)
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    arguments = ["train", "cerl", "--env", "dictionary_world:DictionaryWorld-v0", "--out", str(tmp_path / "out")]
+    refuse(arguments, capsys, "observation space Dict", "FlattenObservation")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_path_that_cannot_be_written_is_refused_before_anything_is_said(tmp_path, capsys):
+    (tmp_path / "file").write_text("in the way")
+    refuse(["train", *CARTPOLE, "--out", str(tmp_path / "file")], capsys, str(tmp_path / "file"), "another --out")
+    if os.geteuid() != 0:
+        (tmp_path / "closed").mkdir(mode=0o500)
+        refuse(["train", *CARTPOLE, "--out", str(tmp_path / "closed")], capsys, "Permission denied", "another --out")
+    assert {"file", "closed"} >= set(listing(tmp_path))
+
+
+def test_a_finished_run_is_not_trained_again(finished, capsys):
+    before = listing(finished)
+    arguments = ["train", *RUNS["probe"], "--seed", "3", "--out", str(finished.parent)]
+    refuse(arguments, capsys, str(finished), f"chorus resume {finished}")
+    assert listing(finished) == before
+
+
+def test_another_runs_directory_is_not_touched(finished, tmp_path, capsys):
+    run = Path(shutil.copytree(finished, tmp_path / finished.name))
+    config = json.loads((run / "config.json").read_text())
+    config["agent"]["discount"] = 0.5
+    (run / "config.json").write_text(json.dumps(config))
+    before = listing(run)
+    arguments = ["train", *RUNS["probe"], "--seed", "3", "--out", str(tmp_path)]
+    refuse(arguments, capsys, str(run), "another run's directory", "another --out")
+    assert listing(run) == before
+
+
+def test_a_directory_that_is_no_run_is_not_touched(finished, tmp_path, capsys):
+    (tmp_path / finished.name).mkdir()
+    arguments = ["train", *RUNS["probe"], "--seed", "3", "--out", str(tmp_path)]
+    refuse(arguments, capsys, finished.name, "no run", "remove it, or choose another --out")
+    assert list(listing(tmp_path)) == [finished.name]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (("--policy", "majority"), ("'majority'", "individual, aggregate, member_0, member_1")),
+        (("--policy", "member_2"), ("'member_2'", "member_0, member_1")),
+        (("--video", "film.avi"), ("film.avi", ".mp4")),
+        (("--video", "no/such/folder/film.mp4"), ("no/such/folder", "make it first")),
+        (("--episodes", "many"), ("'many'", "whole number")),
+    ],
+    ids=lambda case: " ".join(case),
+)
+def test_wrong_evaluations_are_refused(finished, capsys, arguments, parts):
+    before = listing(finished)
+    refuse(["evaluate", str(finished), *arguments], capsys, *parts)
+    assert listing(finished) == before
+
+
+@pytest.mark.slow
+def test_a_gpu_that_is_not_there_is_refused(tmp_path):
+    done = chorus("train", *CARTPOLE, "--device", "gpu", "--out", tmp_path, JAX_PLATFORMS=None)
+    assert done.returncode == 2 and done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+    assert "--device gpu" in done.stderr and "--device cpu" in done.stderr
+    assert listing(tmp_path) == {}
+
+
+@pytest.mark.slow
+def test_a_run_in_use_by_another_process_is_not_touched(tmp_path, capsys):
+    process = background("train", *RUNS["probe"], "--total-steps", "200000", "--out", tmp_path)
+    try:
+        (run,) = wait_for(lambda: list(tmp_path.iterdir()), PATIENCE_SECONDS)
+        wait_for(lambda: in_the_middle_of_an_iteration(run), PATIENCE_SECONDS)
+        process.send_signal(signal.SIGSTOP)  # it keeps the lock, and nothing changes while we look
+        before = listing(run)
+        refuse(["resume", str(run)], capsys, str(run), "in use by another process", "wait for it or stop it")
+        assert listing(run) == before
+    finally:
+        process.kill()
+        process.wait()

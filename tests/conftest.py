@@ -1,0 +1,32 @@
+"""What holds for every test: one CPU thread, shapes checked at run time, and few examples of random tests."""
+
+import os
+from importlib.metadata import version
+
+# XLA reads these once, when it starts: before anything imports jax. Networks here are tiny, so compiling them costs
+# more than running them: code is left unoptimised, which halves the time of the suite, and a second flag halves it
+# again. XLA aborts on a flag it does not know, hence the version.
+FAST_TO_COMPILE = ["--xla_backend_optimization_level=0"]
+if version("jaxlib").startswith("0.10."):
+    FAST_TO_COMPILE.append("--xla_cpu_use_fusion_emitters=false")
+os.environ["NPROC"] = "1"
+os.environ["JAX_PLATFORMS"] = "cpu"
+os.environ.setdefault("XLA_FLAGS", " ".join(FAST_TO_COMPILE))
+
+from hypothesis import HealthCheck, settings  # noqa: E402
+from jaxtyping import install_import_hook  # noqa: E402
+
+# Every array annotation of these packages becomes an assertion, for every call any test makes.
+CHECKED = ("ensemble", "networks", "agents", "replay", "training")
+install_import_hook([f"chorus.{package}" for package in CHECKED], "beartype.beartype")
+
+# Derandomised: a red test is red again tomorrow. Without a deadline: the first example may compile.
+settings.register_profile(
+    "chorus",
+    max_examples=40,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("chorus")

@@ -1,0 +1,53 @@
+"""The commands and the Python of the documentation run, at a size a test can afford."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from chorus.cli.main import COMMANDS, build_parser, main
+from chorus.cli.train_options import request_from
+from chorus.experiments.resolve import resolve
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def commands() -> list[str]:
+    """Every line of the documentation that is a chorus command, without its comment."""
+    lines = [line for page in PAGES for line in page.read_text(encoding="utf-8").splitlines()]
+    return sorted({line.split("#")[0].strip() for line in lines if re.match(r"(\$ )?chorus [a-z]", line)})
+
+
+def python_blocks() -> list[tuple[str, str]]:
+    found = [(page, page.read_text(encoding="utf-8")) for page in PAGES]
+    return [(page.name, block) for page, text in found for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL)]
+
+
+@pytest.mark.parametrize("line", commands())
+def test_documented_commands_are_valid(line: str) -> None:
+    """Each parses; those that train resolve to a configuration."""
+    words = shlex.split(line.removeprefix("$ "))[1:]
+    assert words[0] in COMMANDS
+    args, unknown = build_parser(words[0]).parse_known_args(words)
+    assert not unknown
+    if words[0] == "train":
+        assert resolve(request_from(args)).config.preset == words[1]
+
+
+@pytest.mark.parametrize("words", [["list"], ["list", "scales"], ["show", "cerl"]], ids=" ".join)
+def test_commands_that_only_print_run(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 0
+    assert capsys.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("page", "block"), python_blocks(), ids=[page for page, _ in python_blocks()])
+def test_python_of_the_documentation_runs(
+    page: str, block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    scope: dict[str, object] = {"__name__": "documentation"}
+    exec(compile(block, page, "exec"), scope)
+    assert "action" in scope

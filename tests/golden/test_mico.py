@@ -1,0 +1,67 @@
+"""MICo's distance and loss with the arithmetic shown (equation E14)."""
+
+from dataclasses import replace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from builders import tiny_batch, tiny_network, tiny_params, tiny_rule
+from chorus.agents.q import member_losses
+from chorus.ensemble.auxiliary import MICo, Representations, mico_distance
+
+
+def test_the_distance_of_orthogonal_vectors():
+    # U((1,0), (0,2)) = ½(1 + 4) + 0.1 · π/2 = 2.65708.
+    distance = mico_distance(jnp.array([1.0, 0.0]), jnp.array([0.0, 2.0]), 0.1)
+    assert float(distance) == pytest.approx(2.5 + 0.1 * np.pi / 2, abs=1e-5)
+
+
+def test_a_vector_is_no_angle_away_from_itself():
+    # cos = 25/(25 + 1e-9), so the angle is 0 up to float32, and U = 25.
+    assert float(mico_distance(jnp.array([3.0, 4.0]), jnp.array([3.0, 4.0]), 0.1)) == pytest.approx(25.0, abs=1e-3)
+
+
+def test_gradients_are_finite_where_the_angle_has_none():
+    for x in (jnp.zeros(3), jnp.array([1.0, 1.0, 1.0])):
+        gradient = jax.grad(lambda v: mico_distance(v, jnp.array([1.0, 1.0, 1.0]), 0.1))(x)
+        assert np.all(np.isfinite(gradient))
+
+
+def test_the_loss_of_two_states_by_hand():
+    # φ(s) = (1), (2); φ̄(s) = (1), (2); φ̄(s') = (1), (1); r = (0, 1), γ = 0.5; all angles are 0.
+    # d: U = ½(a² + b²): d_11 = 1, d_12 = d_21 = 2.5, d_22 = 4.
+    # D = |r_p - r_q| + 0.5 · 1: D_11 = D_22 = 0.5, D_12 = D_21 = 1.5.
+    # huber₁(0.5) = 0.125, huber₁(1) = 0.5 twice, huber₁(3.5) = 3; the mean is 4.125/4.
+    features = Representations(jnp.array([[1.0], [2.0]]), jnp.array([[1.0], [2.0]]), jnp.array([[1.0], [1.0]]))
+    loss = MICo().loss(features, jnp.array([0.0, 1.0]), 0.5)
+    assert float(loss) == pytest.approx(4.125 / 4, abs=1e-4)
+
+
+def test_a_shared_representation_is_shaped_once_and_an_own_one_by_each_member():
+    for shared, count in ((0, 3), (1, 1), (2, 1)):
+        network = replace(tiny_network(shared=shared), feature_layers=1)
+        params = tiny_params(network)
+        losses = member_losses(replace(tiny_rule(), auxiliary=MICo()), network, params, params, tiny_batch())
+        assert losses.auxiliary.shape == (count,)
+
+
+def test_the_representation_is_not_divided_at_the_forks():
+    """The same trunk under one member and under three: MICo's gradient there is the same."""
+
+    def gradient(members):
+        network = replace(tiny_network(members=members, shared=1), feature_layers=1)
+        params = tiny_params(network, seed=3)
+        trunk = tiny_params(replace(tiny_network(members=1, shared=1), feature_layers=1), seed=5)["trunk"]
+        params = {**params, "trunk": trunk}
+        rule = replace(tiny_rule(members=members), auxiliary=MICo())
+
+        def auxiliary(p):
+            return jnp.sum(member_losses(rule, network, p, params, tiny_batch()).auxiliary)
+
+        return jax.grad(auxiliary)(params)["trunk"]
+
+    one, three = gradient(1), gradient(3)
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-5), one, three)
+    assert any(np.any(leaf) for leaf in jax.tree.leaves(one))

@@ -1,0 +1,78 @@
+"""Real kills of real runs, at instants that can be named."""
+
+import contextlib
+import json
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Instant = Callable[[Path], bool]
+PATIENCE_SECONDS = 120
+
+
+def newest_checkpoint(run: Path) -> int:
+    numbers = [int(path.name) for path in (run / "checkpoints").glob("[0-9]*")]
+    return max(numbers, default=0)
+
+
+def lines_since_checkpoint(run: Path) -> int:
+    """Bytes of episodes.jsonl that no checkpoint covers: an iteration is under way."""
+    newest = newest_checkpoint(run)
+    covered = 0
+    if newest:
+        manifest = run / "checkpoints" / f"{newest:06d}" / "manifest.json"
+        covered = json.loads(manifest.read_text())["offsets"]["episodes.jsonl"]
+    episodes = run / "episodes.jsonl"
+    return max(0, episodes.stat().st_size - covered) if episodes.exists() else 0
+
+
+def before_the_first_checkpoint(run: Path) -> bool:
+    return newest_checkpoint(run) == 0 and lines_since_checkpoint(run) > 200
+
+
+def in_the_middle_of_an_iteration(run: Path) -> bool:
+    return newest_checkpoint(run) >= 2 and lines_since_checkpoint(run) > 100
+
+
+def late_in_the_run(run: Path) -> bool:
+    return newest_checkpoint(run) >= 4 and lines_since_checkpoint(run) > 100
+
+
+def while_a_checkpoint_is_written(run: Path) -> bool:
+    return newest_checkpoint(run) >= 2 and (run / "checkpoints" / ".writing").exists()
+
+
+def wait_for(condition: Callable[[], Any], seconds: float) -> Any:
+    """The condition's first true value; files may come and go while it looks."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        with contextlib.suppress(FileNotFoundError):
+            if found := condition():
+                return found
+        time.sleep(0.01)
+    return pytest.fail(f"waited {seconds} seconds in vain")
+
+
+def kill_at(process: subprocess.Popen, run: Path, instant: Instant) -> None:
+    """Stop the process when `instant` holds, make sure that it still does, and kill it."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < deadline:
+        assert process.poll() is None, f"the run ended before {instant.__name__.replace('_', ' ')}"
+        try:
+            if instant(run):
+                process.send_signal(signal.SIGSTOP)
+                if instant(run):
+                    process.kill()
+                    assert process.wait() == -signal.SIGKILL
+                    return
+                process.send_signal(signal.SIGCONT)
+        except FileNotFoundError:
+            pass  # a checkpoint was renamed or removed while we looked
+        time.sleep(0.0005)
+    process.kill()
+    pytest.fail(f"no instant {instant.__name__.replace('_', ' ')} in {PATIENCE_SECONDS} seconds")

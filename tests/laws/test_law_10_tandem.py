@@ -1,0 +1,38 @@
+"""Law 10: a passive member that never acts still learns; half a tandem is an ensemble of two."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from builders import ring_for, state_with, tiny_agent, tiny_loop, tiny_network, tiny_params, tiny_rule
+from chorus.training.acting import Tandem, Uniform, draw_member
+from chorus.training.settings import Schedule
+from chorus.training.train import training_keys
+
+
+def draws(acting, count=2_000):
+    shares = jnp.asarray(acting.shares(2), jnp.float32)
+    keys = jax.random.split(jax.random.key(1), count)
+    return np.asarray(jax.vmap(draw_member, in_axes=(None, 0))(shares, keys))
+
+
+def test_a_passive_member_of_share_zero_is_never_drawn():
+    assert set(draws(Tandem(passive_share=0.0))) == {0}
+    assert set(draws(Tandem(passive_share=1.0))) == {1}
+
+
+def test_half_a_tandem_draws_like_two_members():
+    np.testing.assert_array_equal(draws(Tandem(passive_share=0.5)), draws(Uniform()))
+
+
+def test_a_passive_member_that_never_acts_still_learns():
+    rule, network = tiny_rule(members=2), tiny_network(members=2)
+    agent, params = tiny_agent(rule, network, (1,)), tiny_params(network, (1,))
+    schedule = Schedule(total_steps=32, iteration_steps=32, learning_starts=8)
+    loop = tiny_loop(agent, 2, "Probe/Both-v0", schedule, acting=Tandem(passive_share=0.0))
+    ring, state = ring_for(loop), state_with(agent, params)
+    for event in loop.run(state, ring, 1, training_keys(0, 1), np.random.default_rng(0)):
+        state = getattr(event, "state", state)
+    assert np.all(ring.columns.arrays["owner"] == 0)
+    before, after = (tree["members"]["layer_0"]["kernel"] for tree in (params, state.params))
+    assert np.abs(np.asarray(after)[1] - before[1]).max() > 1e-3

@@ -1,0 +1,62 @@
+"""Law 13: termination gives target = reward; truncation bootstraps. From the replay to the target."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from builders import tiny_ring
+from chorus.ensemble.targets import td_targets
+from chorus.ensemble.value_map import Members
+from chorus.replay.samplers import Shared
+
+VALUE, GAMMA = 10.0, 0.5
+
+
+def targets_of_an_episode(n_step, terminated, truncated):
+    """Rewards 1, 2, 4 and then an end; what each of its three steps is taught, by the step's number."""
+    ring = tiny_ring()
+    ring.begin(np.float32([[0.0]]), np.array([0]))
+    for t, reward in enumerate([1.0, 2.0, 4.0]):
+        last = t == 2
+        ring.add(
+            np.array([0]),
+            np.float32([reward]),
+            np.array([terminated and last]),
+            np.array([truncated and last]),
+            np.array([0]),
+            np.float32([[t + 1.0]]),
+        )
+    batch = Shared().sample(ring, np.random.default_rng(0), 32, n_step)
+    value_map = Members().build(1, GAMMA)
+
+    def one(rewards, length, ended):
+        values = jnp.full((1, 1, 2, 1), VALUE)
+        return td_targets(value_map, value_map.heads_read(), jnp.zeros(1, int), values, rewards, length, ended)
+
+    y = np.asarray(jax.vmap(one)(batch.rewards, batch.length, batch.terminated))[:, 0, 0, 0]
+    return {int(t): float(target) for t, target in zip(batch.observation[:, 0, 0], y, strict=True)}
+
+
+@pytest.mark.parametrize(
+    ("n_step", "expected"),
+    [
+        (1, {0: 1 + 0.5 * VALUE, 1: 2 + 0.5 * VALUE, 2: 4.0}),
+        (2, {0: 1 + 0.5 * 2 + 0.25 * VALUE, 1: 2 + 0.5 * 4, 2: 4.0}),
+        (4, {0: 1 + 0.5 * 2 + 0.25 * 4, 1: 2 + 0.5 * 4, 2: 4.0}),
+    ],
+)
+def test_termination_gives_the_reward_alone(n_step, expected):
+    assert targets_of_an_episode(n_step, terminated=True, truncated=False) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("n_step", "expected"),
+    [
+        (1, {0: 1 + 0.5 * VALUE, 1: 2 + 0.5 * VALUE, 2: 4 + 0.5 * VALUE}),
+        (2, {0: 1 + 0.5 * 2 + 0.25 * VALUE, 1: 2 + 0.5 * 4 + 0.25 * VALUE, 2: 4 + 0.5 * VALUE}),
+        (4, {0: 1 + 0.5 * 2 + 0.25 * 4 + 0.125 * VALUE, 1: 2 + 0.5 * 4 + 0.25 * VALUE, 2: 4 + 0.5 * VALUE}),
+    ],
+)
+def test_truncation_bootstraps_with_the_discount_of_the_rewards_it_had(n_step, expected):
+    assert targets_of_an_episode(n_step, terminated=False, truncated=True) == pytest.approx(expected)

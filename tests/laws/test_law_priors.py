@@ -1,0 +1,66 @@
+"""Randomized priors (equation E15): fixed, each member's own, and added to whoever's value is predicted."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from builders import FLAT, tiny_agent, tiny_batch, tiny_network, tiny_rule
+from chorus.ensemble.value_map import Cross
+from chorus.networks.prior import FIXED, WithPrior
+
+
+def ensemble(kind=None, scale=3.0):
+    rule = tiny_rule(kind)
+    network = tiny_network(heads=rule.value_map.heads)
+    return rule, WithPrior(network, rule.value_map.policy, scale)
+
+
+def test_no_update_changes_a_prior():
+    rule, network = ensemble(Cross())
+    agent = tiny_agent(rule, network)
+    state = agent.init(jax.random.key(0))
+    before = jax.tree.map(np.array, state.params)
+    for seed in range(12):
+        state = agent.update(state, tiny_batch(seed=seed))
+    jax.tree.map(np.testing.assert_array_equal, state.params[FIXED], before[FIXED])
+    assert FIXED not in state.target_params
+    assert any(
+        np.any(a != b) for a, b in zip(*map(jax.tree.leaves, (state.params["heads"], before["heads"])), strict=True)
+    )
+
+
+def test_head_k_of_every_member_adds_the_prior_of_member_k():
+    rule, network = ensemble(Cross(), scale=2.0)
+    params = network.init(jax.random.key(1), np.zeros(FLAT, np.float32))
+    observation = tiny_batch().observation
+    added = network.apply(params, observation) - network.network.apply(params, observation)
+    alone = WithPrior(tiny_network(), np.arange(3)[:, None], 1.0)._prior.apply(params[FIXED], observation)
+    for member in range(3):
+        for head in range(3):
+            np.testing.assert_allclose(added[:, member, head], 2.0 * alone[:, head, 0], rtol=1e-4, atol=1e-5)
+    main = rule.value_map.main[:, None]
+    np.testing.assert_allclose(
+        network.apply(params, observation, main)[:, :, 0],
+        jnp.stack([network.apply(params, observation)[:, i, i] for i in range(3)], axis=1),
+        rtol=1e-5,
+    )
+
+
+def test_acting_and_proposing_agree_with_priors():
+    rule, network = ensemble(Cross())
+    agent = tiny_agent(rule, network)
+    params = agent.init(jax.random.key(2)).params
+    observation = np.random.default_rng(0).normal(size=(6, *FLAT)).astype(np.float32)
+    proposed = agent.propose(params, observation).action
+    for member in range(3):
+        acted = agent.act(params, observation, np.full(6, member), jax.random.key(0), np.float32(-1.0))
+        np.testing.assert_array_equal(acted, proposed[:, member])
+
+
+def test_priors_keep_members_apart_where_all_layers_are_shared():
+    rule = tiny_rule()
+    network = WithPrior(tiny_network(shared=2), rule.value_map.policy, 3.0)
+    params = network.init(jax.random.key(3), np.zeros(FLAT, np.float32))
+    same_heads = jax.tree.map(lambda x: jnp.broadcast_to(x[:1], x.shape), params["heads"])
+    values = network.apply({**params, "heads": same_heads}, tiny_batch().observation)
+    assert np.std(np.asarray(values), axis=1).min() > 0

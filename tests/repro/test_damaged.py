@@ -1,0 +1,169 @@
+"""Damaged checkpoints: the one before takes over, with a sentence, and the bytes are still the same."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from chorus.api import run_in, stored_config
+from chorus.cli.main import main
+from chorus.experiments.assemble import Assembly
+from chorus.replay.ring import Ring
+from chorus.training import checkpoint
+from chorus.training.progress import Silent
+from chorus.training.run_directory import RunDirectory
+from killing import newest_checkpoint
+from running import listing, logs, status
+
+
+def copy_of(run: Path, parent: Path) -> Path:
+    return Path(shutil.copytree(run, parent / run.name))
+
+
+def folder(run: Path, iteration: int) -> Path:
+    return run / "checkpoints" / f"{iteration:06d}"
+
+
+def manifest(run: Path, iteration: int) -> dict:
+    return json.loads((folder(run, iteration) / "manifest.json").read_text())
+
+
+def flip(path: Path, place: int) -> None:
+    content = bytearray(path.read_bytes())
+    content[place] ^= 0x40
+    path.write_bytes(content)
+
+
+def flip_state(run: Path, iteration: int) -> None:
+    path = folder(run, iteration) / "state.safetensors"
+    flip(path, path.stat().st_size - 5)
+
+
+def flip_newest_observation(run: Path, iteration: int) -> None:
+    """A byte of the last row that the checkpoint added to the first lane; a row is one float32."""
+    end = manifest(run, iteration)["replay"]["end"][0]
+    rows = (run / "replay" / "flags.bin").stat().st_size // 2
+    flip(run / "replay" / "observation.bin", (end - 1) % rows * 4 + 2)
+
+
+def delete_manifest(run: Path, iteration: int) -> None:
+    (folder(run, iteration) / "manifest.json").unlink()
+
+
+def change_manifest(run: Path, iteration: int) -> None:
+    """Still JSON, but another number: where the replay's window starts."""
+    changed = manifest(run, iteration)
+    changed["replay"]["oldest"][0] += 1
+    (folder(run, iteration) / "manifest.json").write_text(json.dumps(changed, indent=2))
+
+
+def misplace_rows(run: Path, iteration: int) -> None:
+    """Positions that cannot be in a ring of this size."""
+    changed = manifest(run, iteration)
+    changed["replay"]["end"][0] += 10**6
+    (folder(run, iteration) / "manifest.json").write_text(json.dumps(changed, indent=2))
+
+
+def empty_manifest(run: Path, iteration: int) -> None:
+    (folder(run, iteration) / "manifest.json").write_text("")
+
+
+DAMAGE = [flip_state, flip_newest_observation, delete_manifest, change_manifest, misplace_rows, empty_manifest]
+
+
+@pytest.mark.parametrize("damage", DAMAGE, ids=lambda damage: damage.__name__)
+def test_every_kind_of_damage_is_found_and_named(killed, tmp_path, damage):
+    run = copy_of(killed, tmp_path)
+    newest = newest_checkpoint(run)
+    damage(run, newest)
+    ring = Ring(Assembly.of(stored_config(RunDirectory(run))).ring_layout(), run / "replay")
+    intact, complaints = checkpoint.find(run / "checkpoints", ring)
+    assert [found.iteration for found in intact] == [newest - 1]
+    assert len(complaints) == 1 and f"{newest:06d} is damaged" in complaints[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("damage", DAMAGE[:3], ids=lambda damage: damage.__name__)
+def test_a_damaged_newest_checkpoint_falls_back_to_the_one_before(undisturbed, killed, tmp_path, capsys, damage):
+    run = copy_of(killed, tmp_path)
+    newest = newest_checkpoint(run)
+    damage(run, newest)
+    assert main(["resume", str(run)]) == 0
+    said = [line for line in capsys.readouterr().err.splitlines() if "damaged" in line]
+    assert len(said) == 1 and str(folder(run, newest)) in said[0]
+    assert logs(run) == logs(undisturbed["probe"])
+    assert status(run) == {"state": "finished", "reason": None, "iteration": 8}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["both checkpoints", "the replay"])
+def test_with_no_usable_checkpoint_left_the_run_starts_again(undisturbed, killed, tmp_path, capsys, what):
+    run = copy_of(killed, tmp_path)
+    if what == "the replay":
+        shutil.rmtree(run / "replay")
+    else:
+        for iteration in (newest_checkpoint(run) - 1, newest_checkpoint(run)):
+            flip_state(run, iteration)
+    assert main(["resume", str(run)]) == 0
+    assert capsys.readouterr().err.count("damaged") == 2
+    assert logs(run) == logs(undisturbed["probe"])
+
+
+@pytest.mark.slow
+def test_a_damaged_older_checkpoint_costs_nothing(undisturbed, killed, tmp_path):
+    run = copy_of(killed, tmp_path)
+    delete_manifest(run, newest_checkpoint(run) - 1)
+    assert main(["resume", str(run), "--quiet"]) == 0
+    assert logs(run) == logs(undisturbed["probe"])
+
+
+def test_two_checkpoints_are_kept(undisturbed, killed):
+    assert sorted(path.name for path in (undisturbed["probe"] / "checkpoints").iterdir()) == ["000007", "000008"]
+    newest = newest_checkpoint(killed)
+    kept = [path.name for path in (killed / "checkpoints").glob("[0-9]*")]
+    assert sorted(kept) == [f"{newest - 1:06d}", f"{newest:06d}"]
+
+
+def test_a_checkpoint_holds_arrays_and_a_manifest_and_no_pickle(undisturbed):
+    for kept in (undisturbed["probe"] / "checkpoints").iterdir():
+        assert sorted(path.name for path in kept.iterdir()) == ["manifest.json", "state.safetensors"]
+
+
+def test_a_checkpoint_costs_what_is_new_and_not_the_whole_replay(undisturbed):
+    """Its folder holds the learner alone; of the replay it hashes the rows of its own iteration."""
+    run = undisturbed["probe"]
+    before, last = (manifest(run, iteration)["replay"] for iteration in (7, 8))
+    assert last["new_rows_from"] == before["end"]
+    new_rows = np.subtract(last["end"], last["new_rows_from"])
+    # 100 steps a lane in episodes of two, each with a final observation: 150 rows of 1,200 written so far.
+    assert new_rows.tolist() == [150, 150]
+    assert last["end"] == [1_200, 1_200]
+    assert np.sum(last["transitions"]) == 60
+    state_bytes = (folder(run, 8) / "state.safetensors").stat().st_size
+    # 2 members of 1x16 + 16x16 + 16x2 weights and their biases: network, target and Adam's two moments, 4 bytes each.
+    parameters = 2 * (1 * 16 + 16 + 16 * 16 + 16 + 16 * 2 + 2)
+    assert 4 * 4 * parameters < state_bytes < 4 * 4 * parameters + 8_000
+
+
+def test_a_finished_run_deletes_its_replay(undisturbed, killed):
+    assert not (undisturbed["probe"] / "replay").exists()
+    assert (killed / "replay").is_dir()
+
+
+@pytest.mark.slow
+def test_resuming_a_finished_run_says_so_and_touches_nothing(undisturbed, capsys):
+    run = undisturbed["probe"]
+    before = {path: path.stat().st_mtime_ns for path in run.rglob("*")}
+    assert main(["resume", str(run)]) == 0
+    assert "has ended already" in capsys.readouterr().out
+    assert before == {path: path.stat().st_mtime_ns for path in run.rglob("*")}
+
+
+def test_a_run_that_another_process_finished_in_the_meantime_is_left_as_it_is(undisturbed):
+    """Between reading the status and getting the lock, whoever had the lock may have ended the run."""
+    run = undisturbed["probe"]
+    before = listing(run)
+    assert run_in(Assembly.of(stored_config(RunDirectory(run))), run, Silent())["state"] == "finished"
+    assert listing(run) == before

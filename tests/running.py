@@ -1,0 +1,105 @@
+"""The real command line in processes of its own, and runs small enough for tests.
+
+Most of a tiny run is compilation. All processes of one test session share what was compiled, in a folder that
+starts empty, so every program is compiled once a session.
+"""
+
+import atexit
+import functools
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import jax
+
+COMPILED = Path(tempfile.mkdtemp(prefix="chorus-compiled-"))
+atexit.register(shutil.rmtree, COMPILED, ignore_errors=True)
+_CACHE = {
+    "jax_compilation_cache_dir": str(COMPILED),
+    "jax_persistent_cache_min_compile_time_secs": 0,
+    "jax_persistent_cache_min_entry_size_bytes": -1,
+}
+for _name, _value in _CACHE.items():
+    jax.config.update(_name, _value)
+
+# Two slots, a replay of 60 transitions: in 1,600 steps the files of the ring are written round and round.
+TINY = (
+    "--scale", "smoke", "--members", "2", "--num-envs", "2", "--total-steps", "1600", "--iteration-steps", "200",
+    "--learning-starts", "40", "--buffer-size", "60", "--batch-size", "8", "--eval-episodes", "2",
+)  # fmt: skip
+SHORT_EPISODES = ("--max-episode-steps", "30")
+# A JAX environment that compiles fast, one that people use, and one that lives in Python.
+RUNS = {
+    "probe": ("bootstrapped-dqn", "--env", "Probe/Discount-v0", *TINY),
+    "minatar": ("cerl", "--env", "MinAtar/Breakout-v1", *TINY, *SHORT_EPISODES),
+    "cartpole": ("bootstrapped-dqn", "--env", "CartPole-v1", *TINY, *SHORT_EPISODES),
+}
+LOGS = ("metrics.jsonl", "episodes.jsonl")
+
+
+def environment(**changes: str | None) -> dict[str, str]:
+    """This process's variables, the shared compilations, and `changes` (None takes a variable away)."""
+    merged = {**os.environ, **{name.upper(): str(value) for name, value in _CACHE.items()}, **changes}
+    return {name: value for name, value in merged.items() if value is not None}
+
+
+def command(*arguments: str | Path) -> list[str]:
+    return [sys.executable, "-m", "chorus.cli", *map(str, arguments)]
+
+
+def chorus(*arguments: str | Path, cwd: Path | None = None, **changes: str | None) -> subprocess.CompletedProcess:
+    """`chorus ARGUMENTS` to its end, in a process of its own."""
+    return subprocess.run(
+        command(*arguments), capture_output=True, text=True, cwd=cwd, env=environment(**changes), timeout=300
+    )
+
+
+def background(*arguments: str | Path) -> subprocess.Popen:
+    return subprocess.Popen(
+        command(*arguments), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment()
+    )
+
+
+def train(out: Path, *arguments: str | Path, **changes: str | None) -> Path:
+    """A whole quiet run in a process of its own; its directory."""
+    before = set(out.iterdir()) if out.exists() else set()
+    done = chorus("train", *arguments, "--out", out, "--quiet", **changes)
+    assert done.returncode == 0, done.stderr
+    (path,) = set(out.iterdir()) - before
+    return path
+
+
+@functools.cache
+def finished_probe_run() -> Path:
+    """One undisturbed run of this process, seed 3, for everyone to read and compare with."""
+    from chorus.cli.main import main
+
+    out = Path(tempfile.mkdtemp(prefix="chorus-finished-"))
+    atexit.register(shutil.rmtree, out, ignore_errors=True)
+    assert main(["train", *RUNS["probe"], "--seed", "3", "--out", str(out), "--quiet"]) == 0
+    (run,) = out.iterdir()
+    return run
+
+
+def logs(run: Path) -> dict[str, bytes]:
+    return {name: (run / name).read_bytes() for name in LOGS}
+
+
+def records(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def status(run: Path) -> dict:
+    return json.loads((run / "status.json").read_text())
+
+
+def listing(directory: Path) -> dict[str, tuple[int, int]]:
+    """Every file below a directory with its size and time of change: equal listings mean nothing was touched."""
+    return {
+        str(path.relative_to(directory)): (path.stat().st_size, path.stat().st_mtime_ns)
+        for path in sorted(directory.rglob("*"))
+    }

@@ -1,0 +1,107 @@
+"""What Chorus says about environments, and what it refuses."""
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+from chorus.envs.registry import describe, make_host
+from chorus.errors import ChorusError
+
+
+class Bare(gymnasium.Env):
+    """An environment as people write it: without `render_mode`."""
+
+    def __init__(self, observation_space=None, action_space=None):
+        self.observation_space = observation_space or spaces.Box(0, 255, (4,), np.float64)
+        self.action_space = action_space or spaces.Discrete(3, start=1)
+        self.taken = []
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return self.observation_space.sample(), {}
+
+    def step(self, action):
+        self.taken.append(action)
+        return self.observation_space.sample(), 1.0, False, False, {}
+
+
+@pytest.fixture
+def registered():
+    """Registers environments with the given spaces for one test."""
+    ids = []
+
+    def register(**given):
+        ids.append(f"chorus_tests/Bare-v{len(ids)}")
+        gymnasium.register(id=ids[-1], entry_point=Bare, kwargs=given, disable_env_checker=True)
+        return ids[-1]
+
+    yield register
+    for env_id in ids:
+        del gymnasium.registry[env_id]
+
+
+def test_an_environment_that_knows_no_render_mode_can_be_made(registered):
+    spec = describe(registered())
+    assert (spec.family, spec.observation_shape, spec.num_actions) == ("flat", (4,), 3)
+    assert spec.observation_dtype == np.float32, "64-bit floats are stored as 32-bit ones"
+
+
+@pytest.mark.filterwarnings("ignore:.*render_mode")
+def test_an_environment_that_cannot_draw_says_so_in_a_sentence(registered):
+    with pytest.raises(ChorusError, match="cannot be filmed"):
+        make_host(registered(), None, render_mode="rgb_array")
+
+
+def test_actions_are_counted_from_zero_and_handed_over_as_the_environment_counts(registered):
+    env = make_host(registered(), None)
+    env.reset(0)
+    env.step(0)
+    env.step(2)
+    assert env._env.unwrapped.taken == [1, 3]
+    env.close()
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "family", "channels_first"),
+    [
+        ((84, 84, 3), np.uint8, "image", False),
+        ((3, 84, 84), np.uint8, "image", True),
+        ((10, 10, 6), np.uint8, "minatar", False),
+    ],
+)
+def test_images_keep_their_layout(registered, shape, dtype, family, channels_first):
+    spec = describe(registered(observation_space=spaces.Box(0, 255, shape, dtype)))
+    assert (spec.family, spec.observation_shape, spec.channels_first) == (family, shape, channels_first)
+    assert spec.observation_dtype == dtype
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"observation_space": spaces.Dict(a=spaces.Discrete(2))}, "observation space Dict; Chorus needs a Box"),
+        ({"observation_space": spaces.Box(0, 1, (2, 2))}, "arrays of shape"),
+        ({"action_space": spaces.Box(-1, 1, (2,))}, "Discrete actions only"),
+    ],
+)
+def test_what_is_not_supported_is_refused_with_a_remedy(registered, given, sentence):
+    with pytest.raises(ChorusError, match=sentence):
+        describe(registered(**given))
+
+
+@pytest.mark.parametrize("env_id", ["MinAtar/Brekout-v1", "Probe/Nothing-v0", "NoSuchEnv-v0", "no_such_package:Env-v0"])
+def test_an_unknown_environment_is_named(env_id):
+    with pytest.raises(ChorusError, match=env_id.split(":")[-1].split("/")[-1]):
+        describe(env_id)
+
+
+def test_the_sizes_of_minatar_are_those_pgx_has():
+    import pgx
+
+    from chorus.envs.minatar import GAMES
+
+    for env_id, game in GAMES.items():
+        original = pgx.make(game.pgx_name)
+        spec = describe(env_id)
+        assert spec.observation_shape == tuple(original.observation_shape)
+        assert spec.num_actions == original.num_actions
