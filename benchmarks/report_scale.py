@@ -41,18 +41,14 @@ def write_run(folder: Path, preset: str, env: str, seed: int, rng: np.random.Gen
     (path / "meta.json").write_text(json.dumps({"chorus": "benchmark"}))
     (path / "status.json").write_text(json.dumps({"state": "finished", "reason": None}))
     names = {f"eval/{policy}/episodic_return": level for policy, level in policies.items()}
-    names |= {
-        f"eval/member_{m}/episodic_return": 0.7 for m in range(agent["members"]) if agent["members"] > 1
-    }
+    names |= {f"eval/member_{m}/episodic_return": 0.7 for m in range(agent["members"]) if agent["members"] > 1}
     names |= {"diversity/vote_entropy/individual": 0.5, "losses/td_loss": 0.1, "losses/q_values": 3.0}
     lines = []
     for iteration in range(1, EVALUATIONS + 1):
         rise = 1000 * (1 - np.exp(-iteration / 40))
         values = rng.normal(rise, 30, size=len(names)) * np.array(list(names.values()))
         head = {"iteration": iteration, "step": iteration * 250_000, "frames": iteration * 1_000_000}
-        lines += [
-            json.dumps(head | {"metric": n, "value": float(v)}) for n, v in zip(names, values, strict=True)
-        ]
+        lines += [json.dumps(head | {"metric": n, "value": float(v)}) for n, v in zip(names, values, strict=True)]
     (path / "metrics.jsonl").write_text("\n".join(lines) + "\n")
 
 

@@ -166,9 +166,7 @@ def write_study(
         for env in envs:
             for seed in range(seeds):
                 levels = LEVELS.get(preset) or (
-                    {"individual": 1.0}
-                    if AGENTS[preset]["members"] == 1
-                    else {"individual": 0.8, "aggregate": 1.1}
+                    {"individual": 1.0} if AGENTS[preset]["members"] == 1 else {"individual": 0.8, "aggregate": 1.1}
                 )
                 entropy = {"bootstrapped-dqn": 0.9, "cerl": 0.8}.get(preset)
                 SyntheticRun(

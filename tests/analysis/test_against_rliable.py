@@ -14,16 +14,12 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def rly() -> object:
-    return pytest.importorskip(
-        "rliable.library", reason="rliable is not installed; `pip install -e .[dev]` brings it"
-    )
+    return pytest.importorskip("rliable.library", reason="rliable is not installed; `pip install -e .[dev]` brings it")
 
 
 @pytest.fixture(scope="module")
 def metrics() -> object:
-    return pytest.importorskip(
-        "rliable.metrics", reason="rliable is not installed; `pip install -e .[dev]` brings it"
-    )
+    return pytest.importorskip("rliable.metrics", reason="rliable is not installed; `pip install -e .[dev]` brings it")
 
 
 @pytest.fixture(scope="module")

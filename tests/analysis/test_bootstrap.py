@@ -68,12 +68,8 @@ def test_paired_resampling_cancels_what_runs_share() -> None:
     def difference(x: np.ndarray, y: np.ndarray, of_x: np.ndarray, of_y: np.ndarray) -> np.ndarray:
         return aggregates.mean(x, of_x) - aggregates.mean(y, of_y)
 
-    paired = bootstrap.resampled_pair(
-        shared + 1, shared, difference, np.random.default_rng(8), 1_000, paired=True
-    )
-    unpaired = bootstrap.resampled_pair(
-        shared + 1, shared, difference, np.random.default_rng(8), 1_000, paired=False
-    )
+    paired = bootstrap.resampled_pair(shared + 1, shared, difference, np.random.default_rng(8), 1_000, paired=True)
+    unpaired = bootstrap.resampled_pair(shared + 1, shared, difference, np.random.default_rng(8), 1_000, paired=False)
     assert paired == pytest.approx(np.ones(1_000))
     assert unpaired.std() > 10
 
@@ -137,9 +133,7 @@ def test_intervals_cover_what_they_promise() -> None:
 def test_means_of_single_tasks_agree_with_the_general_bootstrap() -> None:
     values = np.random.default_rng(16).normal(size=8)
     quick = bootstrap.MeanResampler(np.random.default_rng(17), 20_000).estimate(values)
-    general = bootstrap.estimate(
-        values[:, None], aggregates.mean, np.random.default_rng(18), resamples=20_000
-    )
+    general = bootstrap.estimate(values[:, None], aggregates.mean, np.random.default_rng(18), resamples=20_000)
     assert quick.value == pytest.approx(general.value)
     assert (quick.low, quick.high) == (
         pytest.approx(general.low, abs=0.02),

@@ -15,18 +15,20 @@ def config(kind: str, members: int, **value_map: object) -> dict:
     return {"agent": {"members": members, "discount": 0.9, "value_map": {"kind": kind, **value_map}}}
 
 
-def test_tables_follow_the_design() -> None:
-    members = tables_from_config(config("members", 3))
-    assert members.policy.tolist() == [[0], [1], [2]] and members.main.tolist() == [0, 0, 0]
-    assert members.source.tolist() == [[[0, 0]], [[1, 0]], [[2, 0]]]
+def test_tables_are_the_value_map_that_ran() -> None:
     cross = tables_from_config(config("cross", 2))
     assert cross.policy.tolist() == [[0, 1], [0, 1]] and cross.main.tolist() == [0, 1]
     assert cross.source.tolist() == [[[0, 0], [1, 1]], [[0, 0], [1, 1]]]  # from k's own main head
-    own = tables_from_config(config("cross_own", 2))
-    assert own.source.tolist() == [[[0, 0], [0, 1]], [[1, 0], [1, 1]]]  # from member i's k-th head
-    horizons = tables_from_config(config("horizons", 2, horizons=[10, 100]))
-    assert horizons.gamma[0] == pytest.approx([0.9, 0.99]) and horizons.main.tolist() == [1, 1]
-    assert tables_from_config(config("beside", 2)) is None
+    both = tables_from_config(config("beside", 2, first={"kind": "cross"}, second={"kind": "horizons"}))
+    assert both.policy.shape == (2, 2 + 9)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [{}, {"agent": 3}, config("unheard_of", 2), {"agent": {"value_map": {"kind": "cross"}, "discount": "high"}}],
+)
+def test_configurations_from_elsewhere_have_no_tables(broken: dict) -> None:
+    assert tables_from_config(broken) is None
 
 
 def test_shares_of_data() -> None:

@@ -108,9 +108,7 @@ def test_published_curves_are_drawn_and_never_the_reference(dataset: Dataset, tm
 
 def test_plain_csv_curves(tmp_path: Path) -> None:
     path = tmp_path / "curves.csv"
-    path.write_text(
-        "env,algorithm,seed,step,return\nAnt-v4,TD3,0,2000,7\nAnt-v4,TD3,0,1000,5\nAnt-v4,TD3,1,1000,6\n"
-    )
+    path.write_text("env,algorithm,seed,step,return\nAnt-v4,TD3,0,2000,7\nAnt-v4,TD3,0,1000,5\nAnt-v4,TD3,1,1000,6\n")
     results = Results(load_curves([path]))
     curve = results.curve(results.series[0], "Ant-v4")
     assert curve.steps.tolist() == [1000, 2000]
@@ -128,9 +126,7 @@ def test_plain_csv_curves(tmp_path: Path) -> None:
         ("x.json", "[]", "holds no curve"),
     ],
 )
-def test_files_that_hold_something_else_are_refused(
-    tmp_path: Path, name: str, text: str, sentence: str
-) -> None:
+def test_files_that_hold_something_else_are_refused(tmp_path: Path, name: str, text: str, sentence: str) -> None:
     path = tmp_path / name
     path.write_text(text)
     with pytest.raises(ChorusError, match=sentence):

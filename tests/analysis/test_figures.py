@@ -134,9 +134,7 @@ def test_profiles_and_probabilities() -> None:
 
 
 def test_captions_travel_with_the_drawing_and_files_are_written(tmp_path: Path) -> None:
-    drawing = figures.learning_curves(
-        [line("a", BLUE)], title="", x_label="x", y_label="y", caption="5 seeds"
-    )
+    drawing = figures.learning_curves([line("a", BLUE)], title="", x_label="x", y_label="y", caption="5 seeds")
     for ending in ("svg", "png", "pdf"):
         drawing.save(tmp_path / f"figure.{ending}")
         assert (tmp_path / f"figure.{ending}").stat().st_size > 1_000
@@ -164,9 +162,7 @@ def _linear(colour: str) -> np.ndarray:
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
 @pytest.mark.parametrize("deficiency", DEFICIENCIES)
-def test_the_four_main_colours_stay_apart_for_colour_blind_readers(
-    palette: tuple[str, ...], deficiency: str
-) -> None:
+def test_the_four_main_colours_stay_apart_for_colour_blind_readers(palette: tuple[str, ...], deficiency: str) -> None:
     seen = [np.array(DEFICIENCIES[deficiency]) @ _linear(colour) for colour in palette[:4]]
     perceived = [np.cbrt(np.clip(colour, 0, 1)) for colour in seen]  # lightness goes with the cube root
     distances = [np.linalg.norm(a - b) for n, a in enumerate(perceived) for b in perceived[:n]]

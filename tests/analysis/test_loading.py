@@ -19,9 +19,7 @@ from chorus.errors import ChorusError
 
 
 def test_a_study_becomes_one_long_table(tmp_path: Path) -> None:
-    write_study(
-        tmp_path / "runs", envs=("MinAtar/Breakout-v1",), seeds=2, presets=("double-dqn", "bootstrapped-dqn")
-    )
+    write_study(tmp_path / "runs", envs=("MinAtar/Breakout-v1",), seeds=2, presets=("double-dqn", "bootstrapped-dqn"))
     dataset = load_runs([tmp_path / "runs"])
     assert len(dataset.runs) == 4 and not dataset.unusable and dataset.damaged_lines == 0
     # per evaluation: Double DQN 1 return + 1 loss; Bootstrapped DQN 2 returns + 2 entropies + 1 loss; 12
@@ -89,9 +87,7 @@ def test_running_and_failed_runs_show_in_curves_but_not_in_final_scores(tmp_path
 
 
 def test_with_nothing_finished_the_scores_so_far_are_used_and_said(tmp_path: Path) -> None:
-    SyntheticRun(state="running", iterations=3, planned_iterations=12, level={"individual": 8.0}).write(
-        tmp_path
-    )
+    SyntheticRun(state="running", iterations=3, planned_iterations=12, level={"individual": 8.0}).write(tmp_path)
     results = Results(load_runs([tmp_path]))
     final = results.final(results.series[0], results.envs[0])
     assert not final.finished and final.last_step == 3 * 40_000 and final.evaluations == 3

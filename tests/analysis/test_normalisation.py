@@ -24,18 +24,12 @@ def test_minatar_is_normalised_by_the_single_agent(tmp_path: Path) -> None:
     write_study(tmp_path, seeds=1, noise=0.0, base=lambda env: 20.0)
     results = Results(load_runs([tmp_path]))
     scale = choose_normalisation(results)
-    assert (
-        scale.kind == "single"
-        and scale.axis == "score (Double DQN = 1)"
-        and "no return at all" in scale.meaning
-    )
+    assert scale.kind == "single" and scale.axis == "score (Double DQN = 1)" and "no return at all" in scale.meaning
     assert scale.apply(results.envs[0], np.array([10.0])) == pytest.approx([0.5])  # 10 / 20
     # with a random score of 4 it is (10 - 4) / (20 - 4) = 0.375
     references = {env: Reference(4.0, None) for env in results.envs}
     scale = choose_normalisation(results, references)
-    assert (
-        scale.apply(results.envs[0], np.array([10.0])) == pytest.approx([0.375]) and "random" in scale.meaning
-    )
+    assert scale.apply(results.envs[0], np.array([10.0])) == pytest.approx([0.375]) and "random" in scale.meaning
 
 
 def test_negative_returns_without_a_floor_are_min_max_normalised(tmp_path: Path) -> None:

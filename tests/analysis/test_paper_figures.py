@@ -16,9 +16,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
     """All roles on four Atari games, and sweeps over size, layers, buffer and share on one of them."""
     folder = tmp_path_factory.mktemp("runs")
     presets = ("double-dqn", "bootstrapped-dqn", "cerl", "tandem")
-    write_study(
-        folder, presets=presets, envs=ATARI4, seeds=2, base=lambda env: 3_000.0, noise=40.0, action_repeat=4
-    )
+    write_study(folder, presets=presets, envs=ATARI4, seeds=2, base=lambda env: 3_000.0, noise=40.0, action_repeat=4)
     both = {"individual": 2_000.0, "aggregate": 3_000.0}
     for field, values in {
         "agent.members": (2, 5),

@@ -115,12 +115,8 @@ def parse(*words: str) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def test_the_command_writes_a_report_and_says_where(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    write_study(
-        tmp_path / "runs", seeds=2, envs=("ALE/Breakout-v5",), presets=("double-dqn", "bootstrapped-dqn")
-    )
+def test_the_command_writes_a_report_and_says_where(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_study(tmp_path / "runs", seeds=2, envs=("ALE/Breakout-v5",), presets=("double-dqn", "bootstrapped-dqn"))
     published = tmp_path / "breakout.json"
     published.write_text('[{"Iteration": 0, "Value": 3.0, "Agent": "DQN"}]')
     out = tmp_path / "page.html"

@@ -21,9 +21,7 @@ CERL, TANDEM = "Does CERL help?", "Does a passive member fall behind on the same
 
 
 def test_a_study_shaped_like_the_paper_gives_its_answers(tmp_path: Path) -> None:
-    write_study(
-        tmp_path, noise=0.3
-    )  # levels: single 1, members 0.7, votes 1.2, CERL 0.95 and 1.5, tandem 0.97, 0.5
+    write_study(tmp_path, noise=0.3)  # levels: single 1, members 0.7, votes 1.2, CERL 0.95 and 1.5, tandem 0.97, 0.5
     answers = findings(tmp_path)
     assert {q: f.verdict for q, f in answers.items()} == dict.fromkeys((CURSE, VOTING, CERL, TANDEM), "yes")
     assert "Bootstrapped DQN (indiv.) scores 3" in answers[CURSE].answer  # 30 % below, give or take the noise
@@ -55,9 +53,7 @@ def test_no_difference_is_not_called_a_curse(tmp_path: Path) -> None:
 def test_a_better_ensemble_is_a_clear_no(tmp_path: Path) -> None:
     for seed in range(5):
         SyntheticRun(seed=seed, level={"individual": 10.0 + 0.1 * seed}).write(tmp_path)
-        SyntheticRun(preset="bootstrapped-dqn", seed=seed, level={"individual": 15.0 + 0.1 * seed}).write(
-            tmp_path
-        )
+        SyntheticRun(preset="bootstrapped-dqn", seed=seed, level={"individual": 15.0 + 0.1 * seed}).write(tmp_path)
     assert findings(tmp_path)[CURSE].verdict == "no"
 
 
@@ -99,9 +95,9 @@ def test_cautions_name_everything_that_could_mislead(tmp_path: Path) -> None:
     SyntheticRun(seed=5, state="failed", iterations=3, **common).write(tmp_path)
     SyntheticRun(seed=6, state="diverged", iterations=12, level={"individual": 0.0}).write(tmp_path)
     SyntheticRun(seed=7, iterations=0).write(tmp_path)
-    SyntheticRun(
-        preset="bootstrapped-dqn", iterations=6, level={"individual": 3.0}, planned_iterations=12
-    ).write(tmp_path)
+    SyntheticRun(preset="bootstrapped-dqn", iterations=6, level={"individual": 3.0}, planned_iterations=12).write(
+        tmp_path
+    )
     damaged = SyntheticRun(seed=8).write(tmp_path)
     with (damaged / "metrics.jsonl").open("a") as file:
         file.write('{"iteration"')

@@ -88,9 +88,7 @@ def test_display_names(preset: str, name: str) -> None:
 
 def test_tandems_with_several_shares_say_each_once(tmp_path: Path) -> None:
     for share in (0.05, 0.5):
-        SyntheticRun(preset="tandem", overrides={"acting.passive_share": share}, name=f"t{share}").write(
-            tmp_path
-        )
+        SyntheticRun(preset="tandem", overrides={"acting.passive_share": share}, name=f"t{share}").write(tmp_path)
     assert labels(tmp_path) == ["5%-tandem", "50%-tandem"]
 
 

@@ -29,9 +29,7 @@ def score_matrix(scores: ArrayLike) -> np.ndarray:
     empty = np.flatnonzero(~np.isfinite(matrix).any(axis=0))
     if matrix.size == 0 or len(empty):
         shape = matrix.shape
-        raise ValueError(
-            f"every task needs at least one run; tasks {empty.tolist()} of shape {shape} have none"
-        )
+        raise ValueError(f"every task needs at least one run; tasks {empty.tolist()} of shape {shape} have none")
     return matrix
 
 
@@ -102,9 +100,7 @@ def probability_of_improvement(
     return _result(np.mean(tasks, axis=0), counts_x)
 
 
-def performance_profile(
-    scores: ArrayLike, thresholds: ArrayLike, counts: np.ndarray | None = None
-) -> np.ndarray:
+def performance_profile(scores: ArrayLike, thresholds: ArrayLike, counts: np.ndarray | None = None) -> np.ndarray:
     """The share of runs above each threshold, averaged over tasks: [thresholds (, resamples)]."""
     matrix, drawn, _ = _prepare(scores, counts)
     above = matrix[:, :, None] > np.asarray(thresholds, dtype=np.float64)  # a missing run is above nothing

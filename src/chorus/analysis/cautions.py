@@ -20,20 +20,14 @@ def cautions(results: Results, scale: Normalisation) -> list[str]:
             "no run of that algorithm has ended."
         )
     if states["diverged"]:
-        notes.append(
-            f"{_many(states['diverged'], 'run')} diverged; the last evaluations count as the outcome."
-        )
+        notes.append(f"{_many(states['diverged'], 'run')} diverged; the last evaluations count as the outcome.")
     if dataset.unusable:
         notes.append(f"{_many(len(dataset.unusable), 'run')} could not be used; the table of runs tells why.")
     if dataset.damaged_lines:
-        notes.append(
-            f"{_many(dataset.damaged_lines, 'damaged line')} skipped (a run was killed while writing)."
-        )
+        notes.append(f"{_many(dataset.damaged_lines, 'damaged line')} skipped (a run was killed while writing).")
     if outside := [env for env in results.envs if env not in scale.envs]:
         notes.append(f"Not on the common scale, so only in their own figures: {', '.join(outside)}.")
-    steps = {
-        env: [f.last_step for s in results.series if (f := results.final(s, env))] for env in results.envs
-    }
+    steps = {env: [f.last_step for s in results.series if (f := results.final(s, env))] for env in results.envs}
     if uneven := [env for env, found in steps.items() if max(found) > 1.05 * min(found)]:
         notes.append(f"Algorithms are compared at different numbers of steps in {', '.join(uneven)}.")
     return notes + coverage_notes(dataset)
@@ -56,9 +50,7 @@ def coverage_notes(dataset: Dataset) -> list[str]:
             if missing := sorted(everywhere - set(found)):
                 notes.append(f"{variant.label} on {env} lacks seed {_list(missing)}, which it has elsewhere.")
             if doubles := sorted({seed for seed in found if found.count(seed) > 1}):
-                notes.append(
-                    f"{variant.label} on {env} has seed {_list(doubles)} more than once; each run counts."
-                )
+                notes.append(f"{variant.label} on {env} has seed {_list(doubles)} more than once; each run counts.")
     return notes
 
 

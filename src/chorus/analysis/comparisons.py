@@ -102,17 +102,13 @@ def aggregate_band(
     )
 
 
-def normalised_matrix(
-    results: Results, series: Series, envs: Sequence[str], scale: Normalisation
-) -> np.ndarray:
+def normalised_matrix(results: Results, series: Series, envs: Sequence[str], scale: Normalisation) -> np.ndarray:
     """Final scores on one scale: (runs x tasks)."""
     scores = results.score_matrix(series, envs)
     return np.stack([scale.apply(env, scores[:, task]) for task, env in enumerate(envs)], axis=1)
 
 
-def metric_estimate(
-    results: Results, series: Series, metric: str, envs: Sequence[str], rng: Rng
-) -> Estimate | None:
+def metric_estimate(results: Results, series: Series, metric: str, envs: Sequence[str], rng: Rng) -> Estimate | None:
     """The mean over environments of a metric's final value, such as the vote entropy."""
     finals = [results.metric_final(series.variant, env, metric) for env in envs]
     columns = [final.values for final in finals if final is not None]

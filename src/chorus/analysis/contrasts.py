@@ -154,8 +154,7 @@ def sweep(study: Study, swept: Sweep) -> Drawing | None:
     ]
     many = f"{len(envs)} environments" if len(envs) > 1 else envs[0]
     caption = (
-        f"Final scores over {many}, {study.seeds(every, envs)} each; {study.scale.meaning}. "
-        f"Error bars: {INTERVAL}."
+        f"Final scores over {many}, {study.seeds(every, envs)} each; {study.scale.meaning}. Error bars: {INTERVAL}."
     )
     return figures.sweep(
         rows, title="", x_label=swept.axis, caption=caption, references={score: levels}, log_x=swept.log_axis

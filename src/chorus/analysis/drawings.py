@@ -28,9 +28,7 @@ BANDS = f"95 % bootstrap intervals over seeds, {CURVE_RESAMPLES:,} resamples"
 ARROWS = dict.fromkeys(aggregates.AGGREGATES, "▲") | {"Optimality gap": "▼"}
 
 
-def learning(
-    study: Study, series: Sequence[Series], *, title: str = "", legend: bool = True
-) -> Drawing | None:
+def learning(study: Study, series: Sequence[Series], *, title: str = "", legend: bool = True) -> Drawing | None:
     """The IQM over environments as training goes on."""
     shown = study.everywhere(series)
     bands = [(s, aggregate_band(study.results, s, study.envs, study.scale, study.rng)) for s in shown]

@@ -32,9 +32,7 @@ def export_all(dataset: Dataset, folder: Path) -> list[Path]:
             *export_dopamine_baselines(dataset, folder / "dopamine"),
         ]
     except OSError as error:
-        raise ChorusError(
-            f"{folder} could not be written ({error.strerror}); choose another --export."
-        ) from error
+        raise ChorusError(f"{folder} could not be written ({error.strerror}); choose another --export.") from error
 
 
 def export_long(dataset: Dataset, path: Path) -> Path:
@@ -64,10 +62,7 @@ def export_rliable(dataset: Dataset, path: Path) -> Path:
     A seed that is missing in an environment is NaN; returns are raw, not normalised.
     """
     results = Results(dataset)
-    matrices = {
-        series.label.replace("/", "-"): results.score_matrix(series, results.envs)
-        for series in results.series
-    }
+    matrices = {series.label.replace("/", "-"): results.score_matrix(series, results.envs) for series in results.series}
     with path.open("wb") as file:
         np.savez(file, environments=np.array(results.envs), **matrices)  # type: ignore[arg-type]
     return path
@@ -80,9 +75,7 @@ def export_dopamine_metrics(dataset: Dataset, path: Path) -> Path:
         members = next(v.traits.members for v in dataset.variants if position in v.runs)
         iterations: dict[int, dict[str, Any]] = {}
         rows, table = dataset.rows_of_run[position], dataset.table
-        for number, iteration, value in zip(
-            table.metric[rows], table.iteration[rows], table.value[rows], strict=True
-        ):
+        for number, iteration, value in zip(table.metric[rows], table.iteration[rows], table.value[rows], strict=True):
             name = dopamine_name(dataset.metrics[number], members)
             if name:
                 entry = iterations.setdefault(int(iteration), {"iteration": int(iteration)})

@@ -84,9 +84,7 @@ def read_csv(path: Path, text: str) -> list[ImportedCurve]:
     rows = list(csv.DictReader(text.splitlines()))
     columns = set(rows[0]) if rows else set()
     if missing := [name for name in CSV_NEEDS if name not in columns]:
-        raise ChorusError(
-            f"{path} lacks the column {', '.join(missing)}; it needs env,algorithm,step,return."
-        )
+        raise ChorusError(f"{path} lacks the column {', '.join(missing)}; it needs env,algorithm,step,return.")
     if not columns & {"step", "frames"}:
         raise ChorusError(f"{path} lacks the column step (or frames); it needs env,algorithm,step,return.")
     found: dict[tuple[str, str, int], ImportedCurve] = {}

@@ -117,11 +117,7 @@ def assemble(
 def merge(first: Dataset, second: Dataset) -> Dataset:
     """Two datasets side by side, for putting published curves beside one's own."""
     names = MetricNames()
-    rows = [
-        _renumbered(dataset, position, names)
-        for dataset in (first, second)
-        for position in _positions(dataset)
-    ]
+    rows = [_renumbered(dataset, position, names) for dataset in (first, second) for position in _positions(dataset)]
     return assemble((*first.runs, *second.runs), rows, names.names(), (*first.unusable, *second.unusable))
 
 
@@ -130,9 +126,7 @@ def find_run_directories(paths: Sequence[Path | str]) -> list[Path]:
     found: dict[Path, Path] = {}
     for path in map(Path, paths):
         if not path.is_dir():
-            raise ChorusError(
-                f"{path} is no folder. Pass a run directory, or the folder that holds run directories."
-            )
+            raise ChorusError(f"{path} is no folder. Pass a run directory, or the folder that holds run directories.")
         candidates = [path] if is_run(path) else _runs_below(path)
         for candidate in candidates:
             found.setdefault(candidate.resolve(), candidate)

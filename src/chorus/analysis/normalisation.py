@@ -75,9 +75,7 @@ def single_agent_scale(results: Results, references: dict[str, Reference]) -> No
 def min_max_scale(results: Results) -> Normalisation:
     ends = {}
     for env in results.envs:
-        values = np.concatenate(
-            [f.values for s in results.series if (f := results.final(s, env))] or [np.zeros(1)]
-        )
+        values = np.concatenate([f.values for s in results.series if (f := results.final(s, env))] or [np.zeros(1)])
         ends[env] = (float(values.min()), float(values.max()))
     return Normalisation(
         kind="min-max",
@@ -114,9 +112,7 @@ def choose_normalisation(
 
 def single_agent(results: Results, env: str) -> Series | None:
     """The plain single agent of an environment; of several, the one nearest to the plain ensembles."""
-    singles = [
-        s for s in results.find("single", "individual") if s.variant.traits.plain and results.curve(s, env)
-    ]
+    singles = [s for s in results.find("single", "individual") if s.variant.traits.plain and results.curve(s, env)]
     ensembles = [v for v in results.dataset.variants if v.traits.role == "ensemble"]
     return min(
         singles,

@@ -41,9 +41,7 @@ def draw_paper_figure(study: Study, number: int) -> dict[str, Drawing]:
         study = study.by_single_agent()
     panels = {name: drawing for name, drawing in figure.draw(study).items() if drawing is not None}
     if not panels:
-        raise ChorusError(
-            f"Figure {number} ({figure.shows}) needs {figure.needs}; these runs have none of it."
-        )
+        raise ChorusError(f"Figure {number} ({figure.shows}) needs {figure.needs}; these runs have none of it.")
     return panels
 
 
@@ -53,8 +51,7 @@ def pick(study: Study, roles: Iterable[str], policies: Iterable[str]) -> list[Se
     return [
         series
         for series in study.results.series
-        if series.variant.traits.role in set(roles)
-        and (series.policy in wanted or series.variant.traits.members == 1)
+        if series.variant.traits.role in set(roles) and (series.policy in wanted or series.variant.traits.members == 1)
     ]
 
 
@@ -78,9 +75,7 @@ def together(study: Study) -> Panels:
 
 
 def tandem_series(study: Study) -> list[Series]:
-    return pick(study, ("single", "ensemble"), ("individual",)) + pick(
-        study, ("tandem",), ("active", "passive")
-    )
+    return pick(study, ("single", "ensemble"), ("individual",)) + pick(study, ("tandem",), ("active", "passive"))
 
 
 def tandem(study: Study) -> Panels:
@@ -148,9 +143,7 @@ def over_the_plain_ensemble(study: Study) -> Panels:
         for variant in study.results.dataset.variants:
             alike = variant.traits.estimate == family.ensemble.traits.estimate
             if alike and variant.traits.role in ENSEMBLES and variant is not family.ensemble:
-                pairs += [
-                    (Series(variant, p), Series(family.ensemble, p)) for p in ("individual", "aggregate")
-                ]
+                pairs += [(Series(variant, p), Series(family.ensemble, p)) for p in ("individual", "aggregate")]
     return {"gains": contrasts.gains(study, pairs)}
 
 
@@ -158,9 +151,7 @@ BOTH = "a single agent and a plain ensemble"
 PAPER_FIGURES: dict[int, PaperFigure] = {
     2: PaperFigure("the curse", BOTH, together),
     3: PaperFigure("the tandem", f"{BOTH} and a tandem", tandem),
-    4: PaperFigure(
-        "replay capacity", "runs with several replay capacities", sweeps("buffer"), by_single_agent=True
-    ),
+    4: PaperFigure("replay capacity", "runs with several replay capacities", sweeps("buffer"), by_single_agent=True),
     5: PaperFigure(
         "size and shared layers",
         "runs with several of either",
@@ -191,9 +182,7 @@ PAPER_FIGURES: dict[int, PaperFigure] = {
         by_single_agent=True,
     ),
     20: PaperFigure("data bootstrapping", BOTH, by_policy),
-    21: PaperFigure(
-        "CERL and ensemble size", "runs with several sizes", sweeps("members"), by_single_agent=True
-    ),
+    21: PaperFigure("CERL and ensemble size", "runs with several sizes", sweeps("members"), by_single_agent=True),
     22: PaperFigure("CERL with its own targets", BOTH, by_policy),
     23: PaperFigure("CERL with shared layers", BOTH, by_policy),
     24: PaperFigure("more parameters", BOTH, by_policy),

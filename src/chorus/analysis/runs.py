@@ -222,9 +222,7 @@ def clean(text: str) -> str:
     """Text fit for a page and a figure's XML: white space is a space, other control characters are shown
     as such.
     """
-    return "".join(
-        c if c.isprintable() else " " if c.isspace() else "\N{REPLACEMENT CHARACTER}" for c in text
-    )
+    return "".join(c if c.isprintable() else " " if c.isspace() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def _text(value: Any, default: str) -> str:

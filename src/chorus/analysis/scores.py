@@ -96,8 +96,7 @@ def atari_references() -> dict[str, Reference]:
     """The random and human scores of the 57 games, by game name (DQN Zoo's table)."""
     text = files("chorus.analysis").joinpath("data/atari_human_random.csv").read_text(encoding="utf-8")
     return {
-        row["game"]: Reference(float(row["random"]), float(row["human"]))
-        for row in csv.DictReader(text.splitlines())
+        row["game"]: Reference(float(row["random"]), float(row["human"])) for row in csv.DictReader(text.splitlines())
     }
 
 

@@ -75,9 +75,7 @@ class Judge:
         )
 
     def count(self, found: Difference) -> str:
-        each = env_differences(
-            self.results, found.first, found.second, found.envs, self.scale, self.resampler
-        )
+        each = env_differences(self.results, found.first, found.second, found.envs, self.scale, self.resampler)
         higher = sum(e.value > 0 for e in each.values())
         sure = sum(e.certain and (e.low > 0 or e.high < 0) for e in each.values())
         envs = "environment" if len(each) == 1 else "environments"

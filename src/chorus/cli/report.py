@@ -10,9 +10,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declares the command's arguments; nothing heavy is imported before it runs."""
     parser.description = (
         "Write one self-contained HTML page about finished, running or failed runs: is there a curse of "
-        "diversity, "
-        "how large is it, and what gives it back; with figures, tables, configurations and the data behind "
-        "each figure."
+        "diversity, how large is it, and what gives it back; with figures, tables, configurations and the data "
+        "behind each figure."
     )
     parser.add_argument(
         "runs",
@@ -21,13 +20,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="run directories, or folders that hold run directories at any depth",
     )
     parser.add_argument(
-        "-o", "--out", type=Path, default=Path("report.html"), help="the file to write (default: report.html)"
+        "-o",
+        "--out",
+        type=Path,
+        default=Path("report.html"),
+        metavar="FILE",
+        help="the file to write (default: report.html)",
     )
-    parser.add_argument("--title", help="the page's heading (default: made from the environments)")
+    parser.add_argument("--title", metavar="TEXT", help="the page's heading (default: made from the environments)")
     parser.add_argument(
         "--seed",
         type=int,
         default=0,
+        metavar="N",
         help="seed of the bootstrap; the same runs and seed give the same page (default: 0)",
     )
     parser.add_argument(
@@ -40,7 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--references",
         type=Path,
         metavar="CSV",
-        help="reference scores with the columns env,random and optionally human; Atari's are built in",
+        help="reference scores with the columns env,random and optionally human (default: only Atari's)",
     )
     parser.add_argument(
         "--beside",
@@ -49,13 +54,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="FILE",
         help="published curves to show beside the runs: Dopamine's baseline JSON files, or CSV with the "
-        "columns env,algorithm,seed,step,return",
+        "columns env,algorithm,seed,step,return (default: none)",
     )
     parser.add_argument(
         "--export",
         type=Path,
         metavar="FOLDER",
-        help="also write the data: long and final scores as CSV, rliable's matrices, Dopamine's formats",
+        help="also write the data: long and final scores as CSV, rliable's matrices, Dopamine's "
+        "formats (default: not written)",
     )
 
 

@@ -21,9 +21,7 @@ from chorus.analysis.figures.drawing import (
 from chorus.analysis.figures.style import INK, PANEL, Look
 
 SYMLOG_LINEAR = 0.1  # SPEC 5.3
-SYMLOG_TICKS = sorted(
-    {0.0} | {sign * size for size in (0.1, 0.3, 1, 3, 10, 30, 100, 1000) for sign in (-1, 1)}
-)
+SYMLOG_TICKS = sorted({0.0} | {sign * size for size in (0.1, 0.3, 1, 3, 10, 30, 100, 1000) for sign in (-1, 1)})
 
 
 @dataclass(frozen=True)
@@ -53,9 +51,7 @@ def improvement_bars(
         positions = np.arange(len(ordered))
         found = [estimate for _, estimate in ordered]
         drawn = axes.barh(positions, [e.value for e in found], height=0.72, color=look.hex, alpha=0.85)
-        whiskers = axes.hlines(
-            positions, [e.low for e in found], [e.high for e in found], color=INK, linewidth=1.1
-        )
+        whiskers = axes.hlines(positions, [e.low for e in found], [e.high for e in found], color=INK, linewidth=1.1)
         for artist in (*drawn.patches, whiskers):
             tag(artist, name, drawing.looks, look)
         for position, (env, e) in enumerate(ordered):

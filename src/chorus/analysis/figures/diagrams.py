@@ -33,9 +33,7 @@ def who_generates_who_learns(shares: np.ndarray, *, look: Look) -> Drawing:
         y = shown - 1 - member
         part = height * shares[member] / shares[:shown].sum()
         level -= part
-        axes.add_patch(
-            Rectangle((4.25, level), 1.5, part, facecolor=look.hex, alpha=_tint(member, shown), linewidth=0)
-        )
+        axes.add_patch(Rectangle((4.25, level), 1.5, part, facecolor=look.hex, alpha=_tint(member, shown), linewidth=0))
         for x in (1.1, 8.9):
             _member(axes, x, y, member, look, shown)
         _arrow(axes, (1.55, y), (4.15, level + part / 2), 0.7 + 3.4 * float(shares[member]), look.hex)
@@ -48,8 +46,7 @@ def who_generates_who_learns(shares: np.ndarray, *, look: Look) -> Drawing:
         drawing.rows.append((member, float(share), 1.0))
     drawing.caption = (
         f"Who generates the data and who learns from it: {members} member{'s' if members > 1 else ''}; "
-        "arrow widths on the left are shares of episodes, on the right everyone learns from everything."
-        + _cut(members)
+        "arrow widths on the left are shares of episodes, on the right everyone learns from everything." + _cut(members)
     )
     return drawing
 
@@ -154,9 +151,7 @@ def _member(axes: Axes, x: float, y: float, member: int, look: Look, members: in
     box = FancyBboxPatch((x - 0.42, y - 0.22), 0.84, 0.44, boxstyle="round,pad=0,rounding_size=0.12")
     box.set(facecolor=look.hex, alpha=_tint(member, members), linewidth=0)
     axes.add_patch(box)
-    axes.text(
-        x, y, str(member + 1), ha="center", va="center", fontsize=8.5, color=_on(_tint(member, members))
-    )
+    axes.text(x, y, str(member + 1), ha="center", va="center", fontsize=8.5, color=_on(_tint(member, members)))
 
 
 def _head(axes: Axes, x: float, y: float, look: Look, tint: float, is_main: bool) -> None:

@@ -12,14 +12,10 @@ from chorus.analysis.figures.style import INK, MUTED, PANEL, Look
 
 
 @in_house_style
-def performance_profiles(
-    lines: Sequence[Line], *, x_label: str, caption: str, legend: bool = True
-) -> Drawing:
+def performance_profiles(lines: Sequence[Line], *, x_label: str, caption: str, legend: bool = True) -> Drawing:
     """For each score, the share of runs that reach more: a curve that lies above another is better."""
     figure = Figure(figsize=PANEL, layout="constrained")
-    drawing = Drawing(
-        figure, caption, ("series", "threshold", "share of runs", "low", "high", "runs"), kind="curves"
-    )
+    drawing = Drawing(figure, caption, ("series", "threshold", "share of runs", "low", "high", "runs"), kind="curves")
     axes = figure.subplots()
     draw_bands(axes, lines, drawing)
     axes.set(xlabel=x_label, ylabel="share of runs with a higher score", ylim=(-0.02, 1.02))
@@ -30,9 +26,7 @@ def performance_profiles(
 
 
 @in_house_style
-def improvement_probabilities(
-    pairs: dict[tuple[str, str], tuple[Look, Estimate]], *, caption: str
-) -> Drawing:
+def improvement_probabilities(pairs: dict[tuple[str, str], tuple[Look, Estimate]], *, caption: str) -> Drawing:
     """How likely a run of the first method beats a run of the second; at one half neither is better."""
     figure = Figure(figsize=(PANEL[0], 0.7 + 0.4 * len(pairs)), layout="constrained")
     drawing = Drawing(figure, caption, ("method", "compared with", "probability", "low", "high", "runs"))

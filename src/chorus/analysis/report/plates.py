@@ -39,15 +39,9 @@ def make_sections(study: Study) -> list[Section]:
     """The evidence; sections the runs do not allow are left out."""
     sections = [
         Section("overall", "All environments together", f"Scores: {study.scale.meaning}.", overall(study)),
-        Section(
-            "contrasts", "What changes for whom", "Two algorithms or policies at a time.", against(study)
-        ),
-        Section(
-            "environments", "Environment by environment", "Returns as they are.", panels(study), small=True
-        ),
-        Section(
-            "inside", "Diversity and settings", "How unlike members are; what settings do.", inside(study)
-        ),
+        Section("contrasts", "What changes for whom", "Two algorithms or policies at a time.", against(study)),
+        Section("environments", "Environment by environment", "Returns as they are.", panels(study), small=True),
+        Section("inside", "Diversity and settings", "How unlike members are; what settings do.", inside(study)),
         Section("diagrams", "What ran", "Drawn from the runs' configurations.", diagrams(study)),
     ]
     return [section for section in sections if section.plates]

@@ -170,9 +170,7 @@ def version_table(dataset: Dataset) -> Table:
             if value is not None:
                 key = (str(name), _show(value))
                 counts[key] = counts.get(key, 0) + 1
-    rows = [
-        Row((words(name), words(value), number(count, str(count)))) for (name, value), count in counts.items()
-    ]
+    rows = [Row((words(name), words(value), number(count, str(count)))) for (name, value), count in counts.items()]
     return Table("versions-table", ("Name", "Version", "Runs"), tuple(rows))
 
 

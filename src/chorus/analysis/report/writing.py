@@ -40,9 +40,7 @@ def write_report(
 
     The same runs and the same seed give the same bytes.
     """
-    return write_dataset_report(
-        load_runs(paths), out, title=title, seed=seed, references=references, scale_by=scale_by
-    )
+    return write_dataset_report(load_runs(paths), out, title=title, seed=seed, references=references, scale_by=scale_by)
 
 
 def write_dataset_report(dataset: Dataset, out: Path | str, **options: Any) -> Summary:
