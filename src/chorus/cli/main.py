@@ -13,6 +13,7 @@ COMMANDS = {
     "train": ("chorus.cli.train", "train an algorithm on an environment"),
     "resume": ("chorus.cli.resume", "go on with a run that was stopped"),
     "evaluate": ("chorus.cli.evaluate", "play episodes with a trained run, and film them"),
+    "report": ("chorus.cli.report", "statistics, figures and a page to read, from runs"),
     "list": ("chorus.cli.list", "the presets, environments, scales or runs there are"),
     "show": ("chorus.cli.show", "what a preset is made of, and where each number comes from"),
 }

@@ -1,0 +1,164 @@
+"""Estimates with intervals, made from results: curves, final scores, differences between two series."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from chorus.analysis import aggregates
+from chorus.analysis.bootstrap import (
+    CURVE_RESAMPLES,
+    FINAL_RESAMPLES,
+    Estimate,
+    MeanResampler,
+    Rng,
+    estimate,
+    iqm_curve_interval,
+    mean_curve_interval,
+    percentile_interval,
+    resampled_pair,
+)
+from chorus.analysis.normalisation import Normalisation
+from chorus.analysis.results import Results, Series, stack_ragged
+from chorus.analysis.scores import smooth
+
+# Below this a percentile interval is drawn, but nothing is concluded from it.
+FEWEST_RUNS = 3
+
+
+@dataclass(frozen=True)
+class Band:
+    """A curve with its interval; `runs` is the number of runs (in the poorest environment) at each point."""
+
+    steps: np.ndarray
+    frames: np.ndarray
+    value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    runs: np.ndarray
+
+
+@dataclass(frozen=True)
+class Difference:
+    """First minus second; `certainty` is the share of resamples on the side of the point estimate."""
+
+    first: Series
+    second: Series
+    envs: tuple[str, ...]
+    estimate: Estimate
+    certainty: float
+
+    @property
+    def settled(self) -> bool:
+        """Whether the interval excludes zero; two runs make no interval worth the name."""
+        return (
+            self.estimate.certain
+            and self.estimate.runs >= FEWEST_RUNS
+            and not (self.estimate.low <= 0 <= self.estimate.high)
+        )
+
+
+def env_band(results: Results, series: Series, env: str, rng: Rng, window: int = 1) -> Band | None:
+    """The mean over runs in one environment, after smoothing each run."""
+    curve = results.curve(series, env)
+    if curve is None:
+        return None
+    values = smooth(curve.values, window)
+    low, high = mean_curve_interval(values, rng, CURVE_RESAMPLES)
+    runs = np.isfinite(values).sum(axis=0)
+    return Band(curve.steps, curve.frames, np.nanmean(values, axis=0), low, high, runs)
+
+
+def aggregate_band(
+    results: Results, series: Series, envs: Sequence[str], scale: Normalisation, rng: Rng
+) -> Band | None:
+    """The IQM over runs and environments at each iteration that every environment has reached."""
+    curves = [results.curve(series, env) for env in envs]
+    found = [curve for curve in curves if curve is not None]
+    if not found or len(found) < len(envs):
+        return None
+    shared = found[0].iterations
+    for curve in found[1:]:
+        shared = np.intersect1d(shared, curve.iterations)
+    if len(shared) == 0:
+        return None
+    columns = [
+        scale.apply(env, curve.values[:, np.searchsorted(curve.iterations, shared)])
+        for env, curve in zip(envs, found, strict=True)
+    ]
+    runs = max(len(column) for column in columns)
+    values = np.full((runs, len(envs), len(shared)), np.nan)
+    for task, column in enumerate(columns):
+        values[: len(column), task] = column
+    low, high = iqm_curve_interval(values, rng, CURVE_RESAMPLES)
+    at = [np.searchsorted(curve.iterations, shared) for curve in found]
+    return Band(
+        steps=np.median([c.steps[a] for c, a in zip(found, at, strict=True)], axis=0),
+        frames=np.median([c.frames[a] for c, a in zip(found, at, strict=True)], axis=0),
+        value=np.array([float(aggregates.iqm(values[:, :, point])) for point in range(len(shared))]),
+        low=low,
+        high=high,
+        runs=np.isfinite(values).sum(axis=0).min(axis=0),
+    )
+
+
+def normalised_matrix(results: Results, series: Series, envs: Sequence[str], scale: Normalisation) -> np.ndarray:
+    """Final scores on one scale: (runs x tasks)."""
+    scores = results.score_matrix(series, envs)
+    return np.stack([scale.apply(env, scores[:, task]) for task, env in enumerate(envs)], axis=1)
+
+
+def metric_estimate(results: Results, series: Series, metric: str, envs: Sequence[str], rng: Rng) -> Estimate | None:
+    """The mean over environments of a metric's final value, such as the vote entropy."""
+    finals = [results.metric_final(series.variant, env, metric) for env in envs]
+    columns = [final.values for final in finals if final is not None]
+    return estimate(stack_ragged(columns), aggregates.mean, rng) if columns else None
+
+
+def difference(
+    results: Results,
+    first: Series,
+    second: Series,
+    envs: Sequence[str],
+    scale: Normalisation,
+    rng: Rng,
+) -> Difference:
+    """The difference of two IQMs; two policies of the same runs are resampled together."""
+    x, y = (normalised_matrix(results, series, envs, scale) for series in (first, second))
+    value = float(aggregates.iqm(x) - aggregates.iqm(y))
+    runs = int(min(np.isfinite(x).sum(axis=0).min(), np.isfinite(y).sum(axis=0).min()))
+    if max(len(x), len(y)) < 2:
+        return Difference(first, second, tuple(envs), Estimate(value, np.nan, np.nan, runs), np.nan)
+    paired = all(same_runs(results, first, second, env) for env in envs)
+    samples = resampled_pair(x, y, _iqm_difference, rng, FINAL_RESAMPLES, paired=paired)
+    low, high = map(float, percentile_interval(samples))
+    same_side = float(np.mean(np.sign(samples) == np.sign(value))) if value else 0.5
+    return Difference(first, second, tuple(envs), Estimate(value, low, high, runs), same_side)
+
+
+def env_differences(
+    results: Results,
+    first: Series,
+    second: Series,
+    envs: Sequence[str],
+    scale: Normalisation,
+    resampler: MeanResampler,
+) -> dict[str, Estimate]:
+    """The difference of mean final scores in each environment."""
+    found = {}
+    for env in envs:
+        x, y = (normalised_matrix(results, series, (env,), scale)[:, 0] for series in (first, second))
+        found[env] = resampler.difference(x, y, paired=same_runs(results, first, second, env))
+    return found
+
+
+def same_runs(results: Results, first: Series, second: Series, env: str) -> bool:
+    """Whether two series are policies of the very same runs, so that their scores go in pairs."""
+    if first.variant is not second.variant:
+        return False
+    x, y = results.final(first, env), results.final(second, env)
+    return x is not None and y is not None and x.runs == y.runs
+
+
+def _iqm_difference(x: np.ndarray, y: np.ndarray, of_x: np.ndarray, of_y: np.ndarray) -> np.ndarray:
+    return aggregates.iqm(x, of_x) - aggregates.iqm(y, of_y)

@@ -1,0 +1,161 @@
+"""What a figure function returns: the figure, its caption, the data behind it, and where each datum was
+drawn.
+"""
+
+import csv
+import io
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import wraps
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter
+
+from chorus.analysis.figures.style import GRID, MUTED, Look, house_style
+from chorus.analysis.variants import short_number
+
+Cell = str | float | int | None
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A curve with its interval; `runs` says how many runs each point rests on."""
+
+    label: str
+    look: Look
+    x: np.ndarray
+    y: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    runs: np.ndarray
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Where row `row` of the data stands in the figure, in the coordinates of its axes."""
+
+    axes: Axes
+    x: float
+    y: float
+    series: str
+    row: int
+
+
+@dataclass
+class Drawing:
+    """A finished figure with everything a reader may ask of it."""
+
+    figure: Figure
+    caption: str
+    columns: tuple[str, ...]
+    rows: list[tuple[Cell, ...]] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
+    looks: dict[str, Look] = field(default_factory=dict)
+    kind: str = "points"  # "curves" are read along a vertical line, points one at a time
+
+    def add(self, axes: Axes, x: float, y: float, series: str, row: Sequence[Cell]) -> None:
+        if np.isfinite(x) and np.isfinite(y):
+            self.marks.append(Mark(axes, float(x), float(y), series, len(self.rows)))
+        self.rows.append(tuple(row))
+
+    def csv(self) -> str:
+        """The data as comma-separated text, numbers with six significant digits and holes left empty."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(self.columns)
+        writer.writerows([plain(cell) for cell in row] for row in self.rows)
+        return text.getvalue()
+
+    def save(self, path: Path | str) -> None:
+        """Writes the figure in the format of the file's ending (svg, pdf, png)."""
+        with house_style(), missing_glyphs_allowed():
+            self.figure.savefig(path, dpi=200, metadata=_undated(Path(path).suffix))
+
+
+def in_house_style(draw: Callable[P, T]) -> Callable[P, T]:
+    """Makes a figure function draw under the house style, whatever the caller's matplotlib settings are."""
+
+    @wraps(draw)
+    def styled(*args: P.args, **kwargs: P.kwargs) -> T:
+        with house_style():
+            return draw(*args, **kwargs)
+
+    return styled
+
+
+def tag(artist: Artist, series: str, looks: dict[str, Look], look: Look) -> None:
+    """Marks an artist as belonging to a series, so that the report can hide it; ids carry numbers, never
+    text.
+    """
+    looks.setdefault(series, look)
+    artist.set_gid(f"series-{list(looks).index(series)}")
+
+
+def shorten(label: str, length: int = 34) -> str:
+    """A label cut in the middle where it would push the data off its own figure; the data keep it whole."""
+    half = (length - 1) // 2
+    return label if len(label) <= length else f"{label[:half]}…{label[-half:]}"
+
+
+def add_legend(drawing: Drawing) -> None:
+    handles = [
+        Line2D(
+            [],
+            [],
+            color=look.hex,
+            linestyle=look.dash,
+            marker=look.marker if drawing.kind == "points" else None,
+            markerfacecolor=look.hex if look.filled else "none",
+        )
+        for look in drawing.looks.values()
+    ]
+    if handles:
+        labels = [shorten(name.lstrip("_") or "unnamed", 48) for name in drawing.looks]
+        legend = drawing.figure.legend(
+            handles, labels, loc="outside lower center", ncols=2 if len(labels) > 1 else 1, handlelength=2.4
+        )
+        legend.set_gid("legend")
+
+
+def zero_line(axes: Axes, horizontal: bool = True) -> None:
+    draw = axes.axhline if horizontal else axes.axvline
+    draw(0, color=MUTED, linewidth=0.8, zorder=1)
+
+
+def count_axis(axis: Any) -> None:
+    """Ticks such as 250k and 4M."""
+    axis.set_major_formatter(FuncFormatter(lambda value, _: short_number(value)))
+
+
+def soften(axes: Axes) -> None:
+    axes.tick_params(length=0)
+    axes.spines["left"].set_visible(False)
+    axes.spines["bottom"].set_color(GRID)
+
+
+def plain(cell: Cell) -> str:
+    if cell is None or (isinstance(cell, float | np.floating) and not np.isfinite(cell)):
+        return ""
+    return f"{cell:.6g}" if isinstance(cell, float | np.floating) else str(cell)
+
+
+@contextmanager
+def missing_glyphs_allowed() -> Iterator[None]:
+    """SVG text is set by the reader's own fonts, so a glyph matplotlib's font lacks is no loss."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        yield
+
+
+def _undated(suffix: str) -> dict[str, Any]:
+    return {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(suffix, {})

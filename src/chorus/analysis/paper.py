@@ -1,0 +1,193 @@
+"""Every data figure of the paper (SPEC 5.5) by its number, drawn from the runs of its study.
+
+A recipe says which panels a figure has and which series they show, by role and policy. Panels whose
+series were not run are left out; a figure without any panel left is refused with what it would need.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from chorus.analysis import contrasts, drawings
+from chorus.analysis.families import find_families
+from chorus.analysis.figures import Drawing
+from chorus.analysis.results import Series
+from chorus.analysis.study import Study
+from chorus.analysis.sweeps import find_sweeps
+from chorus.errors import ChorusError
+
+Panels = dict[str, Drawing | None]
+
+
+@dataclass(frozen=True)
+class PaperFigure:
+    """What a figure of the paper shows, the runs it needs, and how it is drawn."""
+
+    shows: str
+    needs: str
+    draw: Callable[[Study], Panels]
+    by_single_agent: bool = False  # drawn in scores normalised by the single agent, where that is defined
+
+
+def draw_paper_figure(study: Study, number: int) -> dict[str, Drawing]:
+    """The panels of figure `number` as far as the study's runs allow."""
+    if number not in PAPER_FIGURES:
+        known = f"{min(PAPER_FIGURES)} to {max(PAPER_FIGURES)}"
+        raise ChorusError(
+            f"The paper has no data figure {number}; choose one of {known} (1 and 6 are diagrams, drawn by "
+            "chorus.analysis.figures)."
+        )
+    figure = PAPER_FIGURES[number]
+    if figure.by_single_agent:
+        study = study.by_single_agent()
+    panels = {name: drawing for name, drawing in figure.draw(study).items() if drawing is not None}
+    if not panels:
+        raise ChorusError(f"Figure {number} ({figure.shows}) needs {figure.needs}; these runs have none of it.")
+    return panels
+
+
+def pick(study: Study, roles: Iterable[str], policies: Iterable[str]) -> list[Series]:
+    """The series with one of these roles and policies; a single agent has one policy, which always counts."""
+    wanted = set(policies)
+    return [
+        series
+        for series in study.results.series
+        if series.variant.traits.role in set(roles) and (series.policy in wanted or series.variant.traits.members == 1)
+    ]
+
+
+ENSEMBLES = ("ensemble", "cross", "cross_own", "horizons", "beside")
+
+
+def together(study: Study) -> Panels:
+    """Figure 2: single agent, members and votes; gains over the single agent; every environment."""
+    series = pick(study, ("single", "ensemble"), ("individual", "aggregate"))
+    pairs = [
+        (Series(f.ensemble, policy), f.single)
+        for f in find_families(study.results)
+        if f.single and f.ensemble
+        for policy in ("individual", "aggregate")
+    ]
+    return {
+        "curves": drawings.learning(study, series),
+        "gains": contrasts.gains(study, pairs),
+        "environments": drawings.learning_grid(study, series),
+    }
+
+
+def tandem_series(study: Study) -> list[Series]:
+    return pick(study, ("single", "ensemble"), ("individual",)) + pick(study, ("tandem",), ("active", "passive"))
+
+
+def tandem(study: Study) -> Panels:
+    """Figure 3: the tandem between single agent and ensemble, and how the gaps go together."""
+    found = [
+        contrasts.tandem_gaps(study, f.single, f.ensemble, f.tandem)
+        for f in find_families(study.results)
+        if f.single and f.ensemble and f.tandem
+    ]
+    return {"curves": drawings.learning(study, tandem_series(study)), "gaps": found[0] if found else None}
+
+
+def tandem_environments(study: Study) -> Panels:
+    return {"environments": drawings.learning_grid(study, tandem_series(study))}
+
+
+def by_policy(study: Study) -> Panels:
+    """Votes in one panel, members in the other, the single agents in both; over all and by environment."""
+    panels: Panels = {}
+    for policy in ("aggregate", "individual"):
+        series = pick(study, ("single", *ENSEMBLES), (policy,))
+        panels[f"curves-{policy}"] = drawings.learning(study, series, title=policy)
+        panels[f"environments-{policy}"] = drawings.learning_grid(study, series)
+    return panels
+
+
+def cerl(study: Study) -> Panels:
+    """Figure 7: curves by policy, diversity, and the buffer sweep."""
+    panels = by_policy(study)
+    kept = {name: drawing for name, drawing in panels.items() if name.startswith("curves")}
+    return kept | {"diversity": contrasts.diversity(study)} | sweeps("buffer")(study)
+
+
+def environments(policy: str) -> Callable[[Study], Panels]:
+    """Figures 9 and 10: every game, one policy."""
+
+    def draw(study: Study) -> Panels:
+        series = pick(study, ("single", *ENSEMBLES), (policy,))
+        return {"environments": drawings.learning_grid(study, series)}
+
+    return draw
+
+
+def sweeps(*fields: str) -> Callable[[Study], Panels]:
+    def draw(study: Study) -> Panels:
+        found = [s for s in find_sweeps(study.results) if s.field in fields]
+        return {f"sweep-{s.field}": contrasts.sweep(study, s) for s in found}
+
+    return draw
+
+
+def votes_over_members(study: Study) -> Panels:
+    """Figure 12: what voting adds."""
+    ensembles = [f.ensemble for f in find_families(study.results) if f.ensemble]
+    pairs = [(Series(v, "aggregate"), Series(v, "individual")) for v in ensembles]
+    return {"gains": contrasts.gains(study, pairs)}
+
+
+def over_the_plain_ensemble(study: Study) -> Panels:
+    """Figures 13, 27 and 28: whatever ensemble was run beside the plain one, against it, both policies."""
+    pairs: list[tuple[Series, Series]] = []
+    for family in find_families(study.results):
+        if family.ensemble is None:
+            continue
+        for variant in study.results.dataset.variants:
+            alike = variant.traits.estimate == family.ensemble.traits.estimate
+            if alike and variant.traits.role in ENSEMBLES and variant is not family.ensemble:
+                pairs += [(Series(variant, p), Series(family.ensemble, p)) for p in ("individual", "aggregate")]
+    return {"gains": contrasts.gains(study, pairs)}
+
+
+BOTH = "a single agent and a plain ensemble"
+PAPER_FIGURES: dict[int, PaperFigure] = {
+    2: PaperFigure("the curse", BOTH, together),
+    3: PaperFigure("the tandem", f"{BOTH} and a tandem", tandem),
+    4: PaperFigure("replay capacity", "runs with several replay capacities", sweeps("buffer"), by_single_agent=True),
+    5: PaperFigure(
+        "size and shared layers",
+        "runs with several of either",
+        sweeps("members", "shared_layers"),
+        by_single_agent=True,
+    ),
+    7: PaperFigure("CERL", f"{BOTH} and CERL", cerl),
+    8: PaperFigure("the tandem by task", f"{BOTH} and a tandem", tandem_environments),
+    9: PaperFigure("every game, votes", BOTH, environments("aggregate")),
+    10: PaperFigure("every game, members", BOTH, environments("individual")),
+    11: PaperFigure("every game, tandem", f"{BOTH} and a tandem", tandem_environments),
+    12: PaperFigure("votes over members", "an ensemble judged by both policies", votes_over_members),
+    13: PaperFigure("gains by CERL", "a plain ensemble and CERL", over_the_plain_ensemble),
+    14: PaperFigure("over-sampling own data", BOTH, by_policy),
+    15: PaperFigure("terminal on life loss", BOTH, by_policy),
+    16: PaperFigure("QR-DQN", "a single and a bootstrapped QR-DQN", by_policy),
+    17: PaperFigure("switching members each step", BOTH, by_policy),
+    18: PaperFigure(
+        "shared layers, large buffer",
+        "runs with several shared layers",
+        sweeps("shared_layers"),
+        by_single_agent=True,
+    ),
+    19: PaperFigure(
+        "the passive share",
+        "tandems with several passive shares",
+        sweeps("passive_share"),
+        by_single_agent=True,
+    ),
+    20: PaperFigure("data bootstrapping", BOTH, by_policy),
+    21: PaperFigure("CERL and ensemble size", "runs with several sizes", sweeps("members"), by_single_agent=True),
+    22: PaperFigure("CERL with its own targets", BOTH, by_policy),
+    23: PaperFigure("CERL with shared layers", BOTH, by_policy),
+    24: PaperFigure("more parameters", BOTH, by_policy),
+    25: PaperFigure("multiple horizons", BOTH, by_policy),
+    26: PaperFigure("MICo", BOTH, by_policy),
+    27: PaperFigure("gains by multiple horizons", "a plain ensemble and another", over_the_plain_ensemble),
+    28: PaperFigure("gains by MICo", "a plain ensemble and another", over_the_plain_ensemble),
+}

@@ -1,0 +1,189 @@
+"""The tables of a report: final scores, runs, coverage, configurations, versions."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from chorus.analysis.bootstrap import MeanResampler
+from chorus.analysis.loading import Dataset
+from chorus.analysis.results import Results
+from chorus.analysis.runs import clean
+from chorus.analysis.variants import short_number
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a cell shows and what it sorts by."""
+
+    text: str
+    sort: float | str
+
+    @property
+    def number(self) -> bool:
+        return not isinstance(self.sort, str)
+
+
+@dataclass(frozen=True)
+class Row:
+    cells: tuple[Cell, ...]
+    series: str | None = None
+    env: str | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    name: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+def words(text: str) -> Cell:
+    shown = clean(text)
+    return Cell(shown, shown)
+
+
+def number(value: float, text: str | None = None) -> Cell:
+    """NaN sorts last and shows as a dash."""
+    missing = value != value
+    return Cell("–" if missing else text or f"{value:.4g}", float("-inf") if missing else float(value))
+
+
+def final_table(results: Results, resampler: MeanResampler) -> Table:
+    """Mean final return of every series in every environment, with interval and seed count."""
+    rows = []
+    for env in results.envs:
+        for series in results.series:
+            final = results.final(series, env)
+            if final is None:
+                continue
+            found = resampler.estimate(final.values)
+            cells = (
+                words(env),
+                words(series.label),
+                number(found.value),
+                number(found.low),
+                number(found.high),
+                number(found.runs, str(found.runs)),
+                number(final.last_step, short_number(final.last_step)),
+                number(final.evaluations, str(final.evaluations)),
+                words(_remark(final.finished, final.left_out)),
+            )
+            rows.append(Row(cells, series.label, env))
+    columns = (
+        "Environment",
+        "Algorithm",
+        "Mean return",
+        "95 % low",
+        "95 % high",
+        "Seeds",
+        "Steps",
+        "Evaluations",
+        "Remark",
+    )
+    return Table("final-scores-table", columns, tuple(rows))
+
+
+def _remark(finished: bool, left_out: int) -> str:
+    if not finished:
+        return "none has finished: score so far"
+    return f"{left_out} unfinished left out" if left_out else ""
+
+
+def run_table(dataset: Dataset) -> Table:
+    """Every run directory that was found, with how it ended."""
+    labels = {run: variant.label for variant in dataset.variants for run in variant.runs}
+    rows = []
+    for position, run in enumerate(dataset.runs):
+        remarks = [*([run.reason] if run.reason else []), *run.problems]
+        if run.repeated_lines:
+            remarks.append(f"{run.repeated_lines} repeated lines, the last counted")
+        cells = (
+            words(run.name),
+            words(run.env),
+            words(labels[position]),
+            number(run.seed, str(run.seed)),
+            words(run.state),
+            number(run.last_step, f"{run.last_step:,}"),
+            number(run.damaged_lines, str(run.damaged_lines)),
+            words("; ".join(remarks)),
+        )
+        rows.append(Row(cells, env=run.env))
+    for unusable in dataset.unusable:
+        blank = words("")
+        cells = (
+            words(unusable.path.name),
+            blank,
+            blank,
+            blank,
+            words(unusable.state),
+            blank,
+            blank,
+            words(f"not used: {unusable.reason}"),
+        )
+        rows.append(Row(cells))
+    columns = ("Run", "Environment", "Algorithm", "Seed", "State", "Last step", "Damaged lines", "Remark")
+    return Table("runs-table", columns, tuple(rows))
+
+
+def coverage_table(dataset: Dataset) -> Table:
+    """Which seeds each variant has in each environment."""
+    rows = []
+    for env in dataset.envs:
+        cells = [words(env)]
+        for variant in dataset.variants:
+            seeds = sorted(dataset.runs[run].seed for run in variant.runs if dataset.runs[run].env == env)
+            cells.append(number(len(seeds), f"{len(seeds)} ({_ranges(seeds)})" if seeds else "none"))
+        rows.append(Row(tuple(cells), env=env))
+    return Table("coverage-table", ("Environment", *(v.label for v in dataset.variants)), tuple(rows))
+
+
+def difference_table(dataset: Dataset) -> Table:
+    """The settings in which the variants differ; what all share is in the full configurations."""
+    keys = sorted({key for variant in dataset.variants for key in variant.settings})
+    absent = object()
+    rows = []
+    for key in keys:
+        values = [variant.settings.get(key, absent) for variant in dataset.variants]
+        if any(value != values[0] for value in values):
+            shown = ["" if value is absent else _show(value) for value in values]
+            rows.append(Row((words(key), *map(words, shown))))
+    return Table("settings-table", ("Setting", *(v.label for v in dataset.variants)), tuple(rows))
+
+
+def configurations(dataset: Dataset) -> list[tuple[str, str]]:
+    """The whole configuration of the first run of each variant, as it was written."""
+    return [
+        (variant.label, json.dumps(dataset.runs[variant.runs[0]].config, indent=2, ensure_ascii=False))
+        for variant in dataset.variants
+    ]
+
+
+def version_table(dataset: Dataset) -> Table:
+    """Versions and platforms with how many runs used them: more than one line for a name is worth a look."""
+    counts: dict[tuple[str, str], int] = {}
+    for run in dataset.runs:
+        packages = run.meta.get("packages")
+        entries = {k: run.meta.get(k) for k in ("chorus", "python", "platform", "commit")}
+        entries |= packages if isinstance(packages, dict) else {}
+        for name, value in entries.items():
+            if value is not None:
+                key = (str(name), _show(value))
+                counts[key] = counts.get(key, 0) + 1
+    rows = [Row((words(name), words(value), number(count, str(count)))) for (name, value), count in counts.items()]
+    return Table("versions-table", ("Name", "Version", "Runs"), tuple(rows))
+
+
+def _show(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """0, 1, 2, 5 as 0-2, 5."""
+    parts: list[list[int]] = []
+    for n in numbers:
+        if parts and n == parts[-1][-1] + 1:
+            parts[-1].append(n)
+        else:
+            parts.append([n])
+    return ", ".join(str(p[0]) if len(p) == 1 else f"{p[0]}-{p[-1]}" for p in parts)

@@ -1,0 +1,154 @@
+"""The dataset as figures and sentences need it: a curve and final scores for each variant, policy and
+environment.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from chorus.analysis.loading import Dataset
+from chorus.analysis.scores import final_evaluations, final_score
+from chorus.analysis.variants import Variant
+
+VOTE_ENTROPY = "diversity/vote_entropy/individual"
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line of a figure: a variant judged by one of its policies."""
+
+    variant: Variant
+    policy: str
+
+    @property
+    def label(self) -> str:
+        return self.variant.series_label(self.policy)
+
+    @property
+    def metric(self) -> str:
+        return f"eval/{self.policy}/episodic_return"
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One metric of one variant in one environment; `values` is [runs, points], NaN where a run has no such
+    point.
+    """
+
+    iterations: np.ndarray
+    steps: np.ndarray  # the median over runs, which may end iterations at slightly different steps
+    frames: np.ndarray
+    values: np.ndarray
+    runs: tuple[int, ...]
+    seeds: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Final:
+    """Final scores, one a run."""
+
+    values: np.ndarray
+    runs: tuple[int, ...]
+    seeds: tuple[int, ...]
+    evaluations: int  # how many evaluations each score is the mean of
+    last_step: int
+    finished: bool  # False: no run of this cell has ended, so these are the scores so far
+    left_out: int  # runs that stopped early while others ended
+
+
+class Results:
+    """Curves and final scores of a dataset, computed once on first use."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self.dataset = dataset
+        self._curves: dict[tuple[Variant, str, str], Curve | None] = {}
+        self._numbers = {name: number for number, name in enumerate(dataset.metrics)}
+
+    @cached_property
+    def series(self) -> tuple[Series, ...]:
+        return tuple(Series(v, policy) for v in self.dataset.variants for policy in self.dataset.policies(v))
+
+    @property
+    def envs(self) -> tuple[str, ...]:
+        return self.dataset.envs
+
+    def find(self, role: str, policy: str) -> tuple[Series, ...]:
+        return tuple(s for s in self.series if s.variant.traits.role == role and s.policy == policy)
+
+    def envs_of(self, series: Sequence[Series]) -> tuple[str, ...]:
+        """The environments in which every one of these series has a curve."""
+        return tuple(env for env in self.envs if all(self.curve(s, env) for s in series))
+
+    def curve(self, series: Series, env: str) -> Curve | None:
+        return self.metric_curve(series.variant, env, series.metric)
+
+    def metric_curve(self, variant: Variant, env: str, metric: str) -> Curve | None:
+        key = (variant, env, metric)
+        if key not in self._curves:
+            self._curves[key] = self._build(variant, env, metric)
+        return self._curves[key]
+
+    def final(self, series: Series, env: str) -> Final | None:
+        return self.metric_final(series.variant, env, series.metric)
+
+    def metric_final(self, variant: Variant, env: str, metric: str) -> Final | None:
+        """The last evaluations of the runs that ended; of all runs so far where none has ended yet."""
+        curve = self.metric_curve(variant, env, metric)
+        if curve is None:
+            return None
+        ended = [self.dataset.runs[run].complete for run in curve.runs]
+        chosen = [row for row, end in enumerate(ended) if end or not any(ended)]
+        count = min(final_evaluations(env), curve.values.shape[1])
+        values = np.array([final_score(curve.values[row], count) for row in chosen])
+        points = np.isfinite(curve.values[chosen]).any(axis=0)
+        return Final(
+            values=values,
+            runs=tuple(curve.runs[row] for row in chosen),
+            seeds=tuple(curve.seeds[row] for row in chosen),
+            evaluations=count,
+            last_step=int(curve.steps[points][-1]),
+            finished=any(ended),
+            left_out=len(ended) - len(chosen),
+        )
+
+    def score_matrix(self, series: Series, envs: Sequence[str]) -> np.ndarray:
+        """Final scores as a (runs x tasks) matrix, NaN where an environment has fewer runs than another."""
+        columns = [f.values if (f := self.final(series, env)) else np.zeros(0) for env in envs]
+        return stack_ragged(columns)
+
+    def _build(self, variant: Variant, env: str, metric: str) -> Curve | None:
+        number = self._numbers.get(metric)
+        runs = [run for run in variant.runs if self.dataset.runs[run].env == env]
+        parts = [(run, self._points(run, number)) for run in runs] if number is not None else []
+        parts = [(run, points) for run, points in parts if len(points[0])]
+        if not parts:
+            return None
+        iterations = np.unique(np.concatenate([points[0] for _, points in parts]))
+        shape = (len(parts), len(iterations))
+        values, steps, frames = np.full(shape, np.nan), np.full(shape, np.nan), np.full(shape, np.nan)
+        for row, (_, (iteration, step, frame, value)) in enumerate(parts):
+            at = np.searchsorted(iterations, iteration)
+            values[row, at], steps[row, at], frames[row, at] = value, step, frame
+        return Curve(
+            iterations=iterations,
+            steps=np.nanmedian(steps, axis=0),
+            frames=np.nanmedian(frames, axis=0),
+            values=values,
+            runs=tuple(run for run, _ in parts),
+            seeds=tuple(self.dataset.runs[run].seed for run, _ in parts),
+        )
+
+    def _points(self, run: int, number: int | None) -> tuple[np.ndarray, ...]:
+        rows, table = self.dataset.rows_of_run[run], self.dataset.table
+        chosen = np.flatnonzero(table.metric[rows] == number) + rows.start
+        return table.iteration[chosen], table.step[chosen], table.frames[chosen], table.value[chosen]
+
+
+def stack_ragged(columns: Sequence[np.ndarray]) -> np.ndarray:
+    """Columns of unequal length side by side, the short ones filled up with NaN."""
+    matrix = np.full((max(map(len, columns), default=0), len(columns)), np.nan)
+    for number, column in enumerate(columns):
+        matrix[: len(column), number] = column
+    return matrix

@@ -1,0 +1,61 @@
+"""Finding sweeps in a study: variants of one preset that differ in a single number."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from chorus.analysis.results import Results
+from chorus.analysis.variants import Variant, display_name
+
+# What can be swept, and how an axis names it.
+FIELDS = {
+    "members": "ensemble size N",
+    "shared_layers": "shared layers L",
+    "buffer": "replay capacity (transitions)",
+    "passive_share": "passive share p of the tandem",
+}
+LOGARITHMIC = ("buffer", "members")
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """One setting over several values, for each group of variants that are otherwise alike."""
+
+    field: str
+    axis: str
+    groups: tuple[tuple[Variant, ...], ...]  # each ordered by the swept value
+    bystanders: tuple[Variant, ...]  # single agents the setting does not apply to
+
+    @property
+    def log_axis(self) -> bool:
+        return self.field in LOGARITHMIC
+
+    def value(self, variant: Variant) -> float:
+        return float(getattr(variant.traits, self.field))
+
+    def group_label(self, group: Sequence[Variant]) -> str:
+        """What the variants of a group have in common: their preset's name."""
+        return display_name(group[0].preset, {})
+
+
+def find_sweeps(results: Results) -> tuple[Sweep, ...]:
+    variants = results.dataset.variants
+    found = []
+    for field, axis in FIELDS.items():
+        groups: dict[tuple[Any, ...], list[Variant]] = {}
+        for variant in variants:
+            swept = getattr(variant.traits, field) is not None
+            if swept and (field == "buffer" or variant.traits.members > 1):
+                rest = [value for name, value in asdict(variant.traits).items() if name != field]
+                groups.setdefault((variant.preset, *rest), []).append(variant)
+        real = [g for g in groups.values() if len({getattr(v.traits, field) for v in g}) > 1]
+        if real:
+            singles = [v for v in variants if v.traits.role == "single" and v.traits.plain]
+            ordered = [tuple(sorted(group, key=_by(field))) for group in real]
+            bystanders = () if field == "buffer" else tuple(singles[:1])
+            found.append(Sweep(field, axis, tuple(ordered), bystanders))
+    return tuple(found)
+
+
+def _by(field: str) -> Callable[[Variant], float]:
+    return lambda variant: float(getattr(variant.traits, field))

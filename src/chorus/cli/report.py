@@ -1,0 +1,96 @@
+"""`chorus report`: statistics, figures and a page to read, from run directories."""
+
+import argparse
+from pathlib import Path
+
+SCALES = ("human", "single", "min-max")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declares the command's arguments; nothing heavy is imported before it runs."""
+    parser.description = (
+        "Write one self-contained HTML page about finished, running or failed runs: is there a curse of "
+        "diversity, how large is it, and what gives it back; with figures, tables, configurations and the data "
+        "behind each figure."
+    )
+    parser.add_argument(
+        "runs",
+        nargs="+",
+        type=Path,
+        help="run directories, or folders that hold run directories at any depth",
+    )
+    parser.add_argument(
+        "-o",
+        "--out",
+        type=Path,
+        default=Path("report.html"),
+        metavar="FILE",
+        help="the file to write (default: report.html)",
+    )
+    parser.add_argument("--title", metavar="TEXT", help="the page's heading (default: made from the environments)")
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=0,
+        metavar="N",
+        help="seed of the bootstrap; the same runs and seed give the same page (default: 0)",
+    )
+    parser.add_argument(
+        "--scale-by",
+        choices=SCALES,
+        help="how environments are put on one scale: by human and random scores, the single agent, or the "
+        "worst and best run (default: the first of these that is known for every environment)",
+    )
+    parser.add_argument(
+        "--references",
+        type=Path,
+        metavar="CSV",
+        help="reference scores with the columns env,random and optionally human (default: only Atari's)",
+    )
+    parser.add_argument(
+        "--beside",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="published curves to show beside the runs: Dopamine's baseline JSON files, or CSV with the "
+        "columns env,algorithm,seed,step,return (default: none)",
+    )
+    parser.add_argument(
+        "--export",
+        type=Path,
+        metavar="FOLDER",
+        help="also write the data: long and final scores as CSV, rliable's matrices, Dopamine's "
+        "formats (default: not written)",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Writes the report and says where it is."""
+    from chorus.analysis.exports import export_all
+    from chorus.analysis.imports import load_curves
+    from chorus.analysis.loading import load_runs, merge
+    from chorus.analysis.report import write_dataset_report
+    from chorus.analysis.scores import read_references
+
+    references = read_references(args.references) if args.references else None
+    dataset = load_runs(args.runs)
+    if args.beside:
+        dataset = merge(dataset, load_curves(args.beside, dataset.envs))
+    summary = write_dataset_report(
+        dataset,
+        args.out,
+        title=args.title,
+        seed=args.seed,
+        references=references,
+        scale_by=args.scale_by,
+    )
+    for finding in summary.findings:
+        print(f"{finding.question} {finding.answer}")
+    for caution in summary.cautions[:5]:
+        print(f"Note: {caution}")
+    if args.export:
+        for path in export_all(dataset, args.export):
+            print(f"Data: {path}")
+    print(f"Report: {summary.out}")
+    return 0

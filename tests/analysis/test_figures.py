@@ -1,0 +1,173 @@
+"""Figure functions: data in, a drawing out that says what it shows and holds what it drew."""
+
+import csv
+import io
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+from chorus.analysis import figures
+from chorus.analysis.bootstrap import Estimate
+from chorus.analysis.figures.bars import SYMLOG_LINEAR
+from chorus.analysis.figures.style import DARK, LIGHT
+
+BLUE, ORANGE = figures.Look(1), figures.Look(2, policy="individual")
+
+
+def line(label: str, look: figures.Look, level: float = 1.0) -> figures.Line:
+    x = np.array([10_000.0, 20_000.0, 30_000.0])
+    y = level * np.array([1.0, 2.0, 3.0])
+    return figures.Line(label, look, x, y, y - 0.5, y + 0.5, np.array([5, 5, 3]))
+
+
+def found(value: float, runs: int = 5) -> Estimate:
+    return Estimate(value, value - 0.1, value + 0.1, runs)
+
+
+def rows(drawing: figures.Drawing) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(drawing.csv())))
+
+
+def test_learning_curves_hold_every_point() -> None:
+    drawing = figures.learning_curves(
+        [line("a", BLUE), line("b", ORANGE, 2.0)],
+        title="t",
+        x_label="steps",
+        y_label="score",
+        caption="5 seeds",
+    )
+    assert len(drawing.marks) == 6
+    assert rows(drawing)[5] == {
+        "series": "b",
+        "steps": "30000",
+        "score": "6",
+        "low": "5.5",
+        "high": "6.5",
+        "runs": "3",
+    }
+    (axes,) = drawing.figure.axes
+    assert [axes.get_xlabel(), axes.get_ylabel(), axes.get_title("left")] == ["steps", "score", "t"]
+    assert drawing.looks == {"a": BLUE, "b": ORANGE}
+
+
+def test_holes_are_left_empty_and_not_marked() -> None:
+    one = line("a", BLUE)
+    holed = figures.Line("a", BLUE, one.x, np.array([1.0, np.nan, 3.0]), one.low, one.high, one.runs)
+    drawing = figures.learning_curves([holed], title="", x_label="x", y_label="y", caption="")
+    assert len(drawing.marks) == 2 and rows(drawing)[1]["y"] == ""
+
+
+def test_a_grid_has_a_panel_an_environment() -> None:
+    panels = {f"game {n}": [line("a", BLUE)] for n in range(7)}
+    drawing = figures.curve_grid(panels, x_label="frames", y_label="return", caption="c", columns=3)
+    visible = [axes for axes in drawing.figure.axes if axes.get_visible()]
+    assert [axes.get_title("left") for axes in visible] == list(panels)
+    assert len(drawing.marks) == 21
+
+
+def test_improvement_bars_are_sorted_and_symlog_within_a_tenth() -> None:
+    bars = {"pong": found(0.5), "alien": found(-2.0), "qbert": found(0.05)}
+    drawing = figures.improvement_bars({"A minus B": (BLUE, bars)}, x_label="difference", caption="c")
+    (axes,) = drawing.figure.axes
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["alien", "qbert", "pong"]
+    assert axes.get_xscale() == "symlog"
+    transform = axes.xaxis.get_transform()
+    assert transform.linthresh == SYMLOG_LINEAR == 0.1
+
+
+def test_a_single_seed_gets_no_whisker() -> None:
+    alone = Estimate(1.0, np.nan, np.nan, 1)
+    drawing = figures.score_bars([figures.Labelled("a", BLUE, alone)], title="", x_label="x", caption="")
+    assert rows(drawing) == [{"series": "a", "x": "1", "low": "", "high": "", "runs": "1"}]
+    assert len(drawing.figure.axes[0].lines) == 1  # the zero line only
+
+
+def test_interval_estimates_have_a_panel_an_aggregate() -> None:
+    panels = {name: [figures.Labelled("a", BLUE, found(1.0))] for name in ("IQM", "Mean")}
+    drawing = figures.interval_estimates(panels, caption="", direction={"IQM": "▲"})
+    assert [axes.get_title("left") for axes in drawing.figure.axes] == ["IQM ▲", "Mean"]
+
+
+def test_gap_correlation_leaves_out_what_the_paper_leaves_out() -> None:
+    kept = [figures.Gap(0.1, 0.2, 1.0), figures.Gap(0.2, 0.3, 1.0), figures.Gap(0.4, 0.5, 1.0)]
+    low = figures.Gap(9.0, 0.1, 0.04)  # the single agent hardly plays
+    negative = figures.Gap(-9.0, -0.1, 1.0)  # the ensemble is better
+    result = figures.gap_correlation([*kept, low, negative])
+    # the kept points lie on y = x + 0.1
+    assert (result.kept, result.pearson, result.spearman) == (3, pytest.approx(1.0), pytest.approx(1.0))
+    assert figures.gap_correlation(kept[:2]).pearson is None
+
+
+def test_the_scatter_names_its_exclusions() -> None:
+    gaps = {
+        "a": figures.Gap(0.1, 0.2, 1.0),
+        "b": figures.Gap(0.3, 0.1, 0.01),
+        "c": figures.Gap(0.3, -0.1, 1.0),
+    }
+    drawing = figures.gap_scatter(gaps, look=BLUE, caption="")
+    reasons = [row["excluded because"] for row in rows(drawing)]
+    assert reasons == ["", "single agent below 0.05", "ensemble above the single agent"]
+    assert "2 left out" in drawing.figure.axes[0].get_title("left")
+
+
+def test_a_sweep_has_a_row_a_measure_and_reference_levels() -> None:
+    drawing = figures.sweep(
+        {"score": [line("a", BLUE)], "vote entropy": [line("a", BLUE, 0.1)]},
+        title="",
+        x_label="N",
+        caption="",
+        references={"score": [figures.Level("single", ORANGE, found(1.0))]},
+        log_x=True,
+    )
+    top, bottom = drawing.figure.axes
+    assert [top.get_ylabel(), bottom.get_ylabel(), bottom.get_xscale()] == ["score", "vote entropy", "log"]
+    assert [row["series"] for row in rows(drawing)].count("single") == 1
+
+
+def test_profiles_and_probabilities() -> None:
+    drawing = figures.performance_profiles([line("a", BLUE)], x_label="score", caption="")
+    assert drawing.kind == "curves" and len(drawing.marks) == 3
+    drawing = figures.improvement_probabilities({("a", "b"): (BLUE, found(0.7))}, caption="")
+    assert rows(drawing)[0]["compared with"] == "b"
+
+
+def test_captions_travel_with_the_drawing_and_files_are_written(tmp_path: Path) -> None:
+    drawing = figures.learning_curves([line("a", BLUE)], title="", x_label="x", y_label="y", caption="5 seeds")
+    for ending in ("svg", "png", "pdf"):
+        drawing.save(tmp_path / f"figure.{ending}")
+        assert (tmp_path / f"figure.{ending}").stat().st_size > 1_000
+
+
+def test_text_from_runs_is_never_read_as_mathematics_and_settings_stay_the_callers() -> None:
+    before = dict(mpl.rcParams)
+    label = r"$\frac{1}{0}$ <b> 100% _x \N{GRINNING FACE}"
+    drawing = figures.learning_curves([line(label, BLUE)], title=label, x_label="x", y_label="y", caption="")
+    assert dict(mpl.rcParams) == before
+    assert not drawing.figure.axes[0].title.get_parse_math()
+
+
+# Linear-light matrices of Viénot, Brettel and Mollon (1999) for the two red-green deficiencies.
+DEFICIENCIES = {
+    "protanopia": [[0.11238, 0.88762, 0.0], [0.11238, 0.88762, 0.0], [0.00401, -0.00401, 1.0]],
+    "deuteranopia": [[0.29275, 0.70725, 0.0], [0.29275, 0.70725, 0.0], [-0.02234, 0.02234, 1.0]],
+}
+
+
+def _linear(colour: str) -> np.ndarray:
+    rgb = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
+@pytest.mark.parametrize("deficiency", DEFICIENCIES)
+def test_the_four_main_colours_stay_apart_for_colour_blind_readers(palette: tuple[str, ...], deficiency: str) -> None:
+    seen = [np.array(DEFICIENCIES[deficiency]) @ _linear(colour) for colour in palette[:4]]
+    perceived = [np.cbrt(np.clip(colour, 0, 1)) for colour in seen]  # lightness goes with the cube root
+    distances = [np.linalg.norm(a - b) for n, a in enumerate(perceived) for b in perceived[:n]]
+    assert min(distances) > 0.1
+
+
+def test_dark_has_a_twin_for_every_colour() -> None:
+    assert len(LIGHT) == len(DARK) == len(set(LIGHT)) == len(set(DARK))

@@ -1,0 +1,89 @@
+"""Every data figure of the paper can be drawn from the runs it needs, and says what it needs otherwise."""
+
+from pathlib import Path
+
+import pytest
+from synthetic_runs import ATARI4, SyntheticRun, write_study
+
+from chorus.analysis.loading import load_runs
+from chorus.analysis.paper import PAPER_FIGURES, draw_paper_figure
+from chorus.analysis.study import Study, make_study
+from chorus.errors import ChorusError
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """All roles on four Atari games, and sweeps over size, layers, buffer and share on one of them."""
+    folder = tmp_path_factory.mktemp("runs")
+    presets = ("double-dqn", "bootstrapped-dqn", "cerl", "tandem")
+    write_study(folder, presets=presets, envs=ATARI4, seeds=2, base=lambda env: 3_000.0, noise=40.0, action_repeat=4)
+    both = {"individual": 2_000.0, "aggregate": 3_000.0}
+    for field, values in {
+        "agent.members": (2, 5),
+        "agent.shared_layers": (3,),
+        "replay.capacity": (400_000,),
+    }.items():
+        for value in values:
+            for seed in range(2):
+                SyntheticRun(
+                    preset="bootstrapped-dqn",
+                    env=ATARI4[0],
+                    seed=seed,
+                    overrides={field: value},
+                    level=both,
+                    noise=40.0,
+                    name=f"{field}-{value}-{seed}",
+                    entropy=0.4,
+                    action_repeat=4,
+                ).write(folder)
+    for seed in range(2):
+        SyntheticRun(
+            preset="tandem",
+            env=ATARI4[0],
+            seed=seed,
+            overrides={"acting.passive_share": 0.5},
+            level={"active": 2_000.0, "passive": 1_900.0},
+            noise=40.0,
+            name=f"half-{seed}",
+            action_repeat=4,
+        ).write(folder)
+    return make_study(load_runs([folder]))
+
+
+def test_all_data_figures_are_there() -> None:
+    assert sorted(PAPER_FIGURES) == [2, 3, 4, 5, *range(7, 29)]
+
+
+@pytest.mark.parametrize("number", [2, 3, 4, 5, 7, 8, 12, 13, 18, 19, 21, 22])
+def test_figures_are_drawn(study: Study, number: int) -> None:
+    panels = draw_paper_figure(study, number)
+    for drawing in panels.values():
+        assert drawing.rows and drawing.caption
+        assert "seed" in drawing.caption
+        assert "resamples" in drawing.caption or "correlation" in drawing.caption
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", sorted(set(PAPER_FIGURES) - {2, 3, 4, 5, 7, 8, 12, 13, 18, 19, 21, 22}))
+def test_the_other_figures_are_drawn(study: Study, number: int) -> None:
+    assert all(drawing.rows for drawing in draw_paper_figure(study, number).values())
+
+
+def test_panels_are_the_papers(study: Study) -> None:
+    assert set(draw_paper_figure(study, 2)) == {"curves", "gains", "environments"}
+    assert set(draw_paper_figure(study, 5)) == {"sweep-members", "sweep-shared_layers"}
+    rows = draw_paper_figure(study, 5)["sweep-members"]
+    assert [axes.get_ylabel() for axes in rows.figure.axes][-1] == "vote entropy (nats)"
+    assert rows.figure.axes[0].get_ylabel() == "score (Double DQN = 1)"
+    assert study.scale.kind == "human"
+    sizes = sorted({row[2] for row in rows.rows if row[2] is not None})
+    assert sizes == [2.0, 5.0, 10.0]
+
+
+def test_unknown_and_undrawable_figures_are_refused(study: Study, tmp_path: Path) -> None:
+    with pytest.raises(ChorusError, match="no data figure 6"):
+        draw_paper_figure(study, 6)
+    SyntheticRun().write(tmp_path)
+    alone = make_study(load_runs([tmp_path]))
+    with pytest.raises(ChorusError, match="needs runs with several replay capacities"):
+        draw_paper_figure(alone, 4)

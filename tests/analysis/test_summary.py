@@ -1,0 +1,114 @@
+"""The plain-language answers: right where the truth is known, cautious where it is not."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from synthetic_runs import MINATAR, SyntheticRun, write_study
+
+from chorus.analysis.loading import load_runs
+from chorus.analysis.study import make_study
+from chorus.analysis.summary import Finding, Summary, summarise
+
+
+def findings(folder: Path) -> dict[str, Finding]:
+    summary = summarise(make_study(load_runs([folder])))
+    return {finding.question: finding for finding in summary.findings}
+
+
+CURSE, VOTING = "Is there a curse of diversity?", "Does acting together help?"
+CERL, TANDEM = "Does CERL help?", "Does a passive member fall behind on the same data?"
+
+
+def test_a_study_shaped_like_the_paper_gives_its_answers(tmp_path: Path) -> None:
+    write_study(tmp_path, noise=0.3)  # levels: single 1, members 0.7, votes 1.2, CERL 0.95 and 1.5, tandem 0.97, 0.5
+    answers = findings(tmp_path)
+    assert {q: f.verdict for q, f in answers.items()} == dict.fromkeys((CURSE, VOTING, CERL, TANDEM), "yes")
+    assert "Bootstrapped DQN (indiv.) scores 3" in answers[CURSE].answer  # 30 % below, give or take the noise
+    assert "higher in 0 of 3 environments" in answers[CURSE].details[0]
+    assert any("gives back" in detail for detail in answers[CERL].details)
+
+
+def test_numbers_are_exact_without_noise(tmp_path: Path) -> None:
+    write_study(tmp_path, noise=0.0, presets=("double-dqn", "bootstrapped-dqn"))
+    answer = findings(tmp_path)[CURSE].answer
+    # every member scores 0.7 of the single agent: 30 % below, -0.30 without any spread
+    assert "30 % below Double DQN: IQM 0.70 against 1.00, difference -0.30" in answer
+    assert "(95 % interval -0.30 to -0.30)" in answer
+
+
+def test_no_difference_is_not_called_a_curse(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    for preset in ("double-dqn", "bootstrapped-dqn"):
+        for env in MINATAR:
+            for seed in range(5):
+                level = dict.fromkeys(("individual", "aggregate"), 10 + rng.normal())
+                if preset == "double-dqn":
+                    level.pop("aggregate")
+                SyntheticRun(preset=preset, env=env, seed=seed, level=level).write(tmp_path)
+    answer = findings(tmp_path)[CURSE]
+    assert answer.verdict == "unsettled" and "could be chance" in answer.answer
+
+
+def test_a_better_ensemble_is_a_clear_no(tmp_path: Path) -> None:
+    for seed in range(5):
+        SyntheticRun(seed=seed, level={"individual": 10.0 + 0.1 * seed}).write(tmp_path)
+        SyntheticRun(preset="bootstrapped-dqn", seed=seed, level={"individual": 15.0 + 0.1 * seed}).write(tmp_path)
+    assert findings(tmp_path)[CURSE].verdict == "no"
+
+
+def test_few_seeds_are_a_hint_and_one_is_none(tmp_path: Path) -> None:
+    write_study(tmp_path / "two", seeds=2, presets=("double-dqn", "bootstrapped-dqn"))
+    two = findings(tmp_path / "two")[CURSE]
+    assert two.verdict == "unsettled" and "take this as a hint" in two.details[-1]
+    write_study(tmp_path / "one", seeds=1, presets=("double-dqn", "bootstrapped-dqn"))
+    alone = findings(tmp_path / "one")[CURSE]
+    assert alone.verdict == "unsettled" and "one seed: no interval" in alone.answer
+
+
+@pytest.mark.parametrize(
+    ("presets", "sentence"),
+    [
+        (("bootstrapped-dqn",), "No single agent was run beside Bootstrapped DQN"),
+        (("double-dqn",), "No plain ensemble was run"),
+    ],
+)
+def test_what_was_not_run_is_said(tmp_path: Path, presets: tuple[str, ...], sentence: str) -> None:
+    write_study(tmp_path, presets=presets, seeds=2)
+    answer = findings(tmp_path)[CURSE]
+    assert answer.verdict == "missing" and sentence in answer.answer
+
+
+def test_dqn_and_sac_are_judged_apart(tmp_path: Path) -> None:
+    write_study(tmp_path, presets=("double-dqn", "bootstrapped-dqn"), seeds=3)
+    write_study(tmp_path, presets=("sac", "ensemble-sac"), envs=("Ant-v4",), seeds=3)
+    summary = summarise(make_study(load_runs([tmp_path])))
+    asked = [f for f in summary.findings if f.question == CURSE]
+    assert len(asked) == 2 and "SAC" in asked[1].answer
+
+
+def test_cautions_name_everything_that_could_mislead(tmp_path: Path) -> None:
+    for seed in range(3):
+        SyntheticRun(seed=seed).write(tmp_path)
+    common = {"planned_iterations": 12, "level": {"individual": 2.0}}
+    SyntheticRun(seed=4, state="running", iterations=3, **common).write(tmp_path)
+    SyntheticRun(seed=5, state="failed", iterations=3, **common).write(tmp_path)
+    SyntheticRun(seed=6, state="diverged", iterations=12, level={"individual": 0.0}).write(tmp_path)
+    SyntheticRun(seed=7, iterations=0).write(tmp_path)
+    SyntheticRun(preset="bootstrapped-dqn", iterations=6, level={"individual": 3.0}, planned_iterations=12).write(
+        tmp_path
+    )
+    damaged = SyntheticRun(seed=8).write(tmp_path)
+    with (damaged / "metrics.jsonl").open("a") as file:
+        file.write('{"iteration"')
+    summary = summarise(make_study(load_runs([tmp_path])))
+    text = " ".join(summary.cautions)
+    for words in (
+        "1 running, 1 failed",
+        "1 run diverged",
+        "1 run could not be used",
+        "1 damaged line skipped",
+        "different numbers of steps in MinAtar/Breakout-v1",
+    ):
+        assert words in text
+    assert isinstance(summary, Summary) and summary.runs == 8
