@@ -169,12 +169,24 @@ def test_an_empty_replay_says_so():
         Shared().sample(Ring(layout_of(1, 4)), np.random.default_rng(0), 1, 1)
 
 
-def test_episodes_too_short_for_the_slack_of_large_rows_are_refused_before_a_checkpoint_is_damaged():
+def test_episodes_too_short_for_a_huge_ring_are_refused_before_a_checkpoint_is_damaged(monkeypatch):
+    monkeypatch.setattr("chorus.replay.ring._MODERATE_BYTES", 0)
     ring = Ring(layout_of(1, 16, iteration_steps=16, shape=LARGE))
     naive = NaiveReplay(ring)
     for _ in range(16):
         naive.step([0])
     ring.protect(ring.cursor)
-    with pytest.raises(ChorusError, match="so short"):
+    with pytest.raises(ChorusError, match="fewer than 8 steps"):
         for _ in range(32):
             naive.step([1])
+
+
+def test_a_ring_of_moderate_size_has_room_for_episodes_of_one_step():
+    ring = Ring(layout_of(1, 16, iteration_steps=16, shape=LARGE))
+    naive = NaiveReplay(ring)
+    for _ in range(16):
+        naive.step([1])
+    ring.protect(ring.cursor)
+    for _ in range(32):
+        naive.step([1])
+    assert len(ring) == 16

@@ -25,10 +25,10 @@ from chorus.replay.columns import Columns, ColumnTypes, row_bytes
 TRANSITION, TERMINATED, TRUNCATED = 1, 2, 4
 _ENDED = TERMINATED | TRUNCATED
 
-# Final observations need rows too. Small rows get one for every transition, so that even episodes of one step
-# leave room for `capacity` transitions; large ones get room for episodes of eight steps and more.
-_SMALL_ROW_BYTES = 2_048
-_FINAL_ROWS_SHARE_OF_LARGE = 8
+# Final observations need rows too. A ring of moderate size has one for every transition, so that even episodes of
+# one step leave room for `capacity` transitions; a huge one has room for episodes of eight steps and more.
+_MODERATE_BYTES = 2 * 1024**3
+_SHORTEST_EPISODES_OF_HUGE_RINGS = 8
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,9 @@ class RingLayout:
         return self.capacity // self.lanes
 
     def _with_final_rows(self, transitions: int) -> int:
-        share = 1 if row_bytes(self.types()) <= _SMALL_ROW_BYTES else _FINAL_ROWS_SHARE_OF_LARGE
-        return transitions + -(-transitions // share) + 1
+        everything = 2 * (self.capacity + 2 * self.iteration_steps) * row_bytes(self.types())
+        shortest = 1 if everything <= _MODERATE_BYTES else _SHORTEST_EPISODES_OF_HUGE_RINGS
+        return transitions + -(-transitions // shortest) + 1
 
     @cached_property
     def window_rows(self) -> int:
@@ -148,8 +149,9 @@ class Ring:
         position = self.cursor.end[lanes]
         if np.any(position - self.layout.rows >= self._protected[lanes]) and np.all(self._protected >= 0):
             raise ChorusError(
-                f"the episodes are so short that their final observations overrun the replay's "
-                f"{self.layout.rows} rows a lane; use a smaller --iteration-steps or a larger --buffer-size"
+                f"episodes of fewer than {_SHORTEST_EPISODES_OF_HUGE_RINGS} steps on average overrun the replay's "
+                f"{self.layout.rows} rows a lane with their final observations; use a --buffer-size below 2 GB, "
+                "which has room for any episodes"
             )
         row = self.physical(lanes, position)
         self._flat["observation"][row] = observation if self.layout.frame_stack == 1 else observation[:, -1]
