@@ -66,7 +66,7 @@ def played(life_loss):
         members=3,
         acting=Uniform(),
         epsilon=LinearEpsilon(),
-        stepper=HostStepper(Lives, decide, 1, life_loss),
+        stepper=HostStepper(Lives, decide, 1, life_loss=life_loss),
         schedule=Schedule(total_steps=STEPS, iteration_steps=STEPS, learning_starts=1_000),
         replay=ReplaySettings(capacity=STEPS, batch_size=4),
     )

@@ -164,3 +164,14 @@ def test_every_slot_and_every_iteration_has_another_seed():
     starts = np.concatenate([first_reset(1), first_reset(2)])
     assert len(np.unique(starts, axis=0)) == 6
     np.testing.assert_array_equal(first_reset(1), starts[:3])
+
+
+def test_a_member_drawn_each_step_changes_within_an_episode(ladder):
+    probe = JaxStepper(make_jax("Probe/Discount-v0", 2), decide, slots=3, redraw_each_step=True)
+    host = HostStepper(partial(make_host, ladder), decide, slots=3, redraw_each_step=True)
+    for stepper in (probe, host):
+        steps = walked(stepper, [16])
+        inside = ~(steps.terminated | steps.truncated)[:-1]
+        changed = (steps.member[1:] != steps.member[:-1])[inside]
+        # Three members: two of three draws change the member.
+        assert 0.3 < changed.mean() < 0.95

@@ -18,7 +18,7 @@ from chorus.experiments.codec import flatten, merge
 from chorus.experiments.config import AgentSettings, EnvSettings, RunConfig, Runtime
 from chorus.networks.layers import FanInUniform, VarianceScaled
 from chorus.networks.torsos import ConvLayer, ConvTorso, CustomTorso, MLPTorso
-from chorus.training.acting import LinearEpsilon, Tandem, Uniform
+from chorus.training.acting import LinearEpsilon, Tandem, Uniform, UniformEachStep
 from chorus.training.policies import Member, RandomMember, Vote
 from chorus.training.settings import EvaluationSettings, ReplaySettings, Schedule
 
@@ -91,7 +91,7 @@ recipes = built(
         target_period_updates=sizes,
         reward_clip=st.none() | shares,
     ),
-    acting=st.one_of(built(Uniform), built(Tandem, passive_share=shares)),
+    acting=st.one_of(built(Uniform), built(UniformEachStep), built(Tandem, passive_share=shares)),
     exploration=built(LinearEpsilon, final=shares, decay_steps=sizes, warmup_steps=sizes),
     replay=built(ReplaySettings, capacity=sizes, batch_size=sizes, n_step=sizes),
     schedule=built(

@@ -24,6 +24,7 @@ POLICIES = {
     "bootstrapped-dqn-mh": ENSEMBLE,
     "double-dqn-mico": SINGLE,
     "bootstrapped-dqn-mico": ENSEMBLE,
+    "per-step": ENSEMBLE,
     "bootstrapped-dqn-prior": ENSEMBLE,
     "cerl-prior": ENSEMBLE,
 }

@@ -50,17 +50,19 @@ class Assembly:
                 f"({type(problem).__name__}: {first_line}); change agent.torso"
             ) from problem
 
-    def make_stepper(self, decide: Decide, slots: int, render_mode: str | None = None) -> Stepper:
+    def make_stepper(
+        self, decide: Decide, slots: int, *, redraw_each_step: bool = False, render_mode: str | None = None
+    ) -> Stepper:
         env = self.config.env
         if is_jax(env.id):
-            return JaxStepper(make_jax(env.id, env.max_episode_steps), decide, slots)
+            return JaxStepper(make_jax(env.id, env.max_episode_steps), decide, slots, redraw_each_step)
 
         def make_envs(count: int) -> HostEnvs:
             return make_host(env.id, count, env.max_episode_steps, settings=env.atari, render_mode=render_mode)
 
         lives = env.atari or AtariSettings()
         life_loss = LifeLoss(terminal=lives.terminal_on_life_loss, redraw=lives.redraw_on_life_loss)
-        return HostStepper(make_envs, decide, slots, life_loss)
+        return HostStepper(make_envs, decide, slots, redraw_each_step, life_loss)
 
     def loop(self) -> Loop:
         config = self.config
@@ -75,7 +77,7 @@ class Assembly:
             members=config.agent.members,
             acting=config.acting,
             epsilon=config.exploration,
-            stepper=self.make_stepper(decide, config.env.num_envs),
+            stepper=self.make_stepper(decide, config.env.num_envs, redraw_each_step=config.acting.each_step),
             schedule=config.schedule,
             replay=config.replay,
             whole_episodes=self.whole_episodes,

@@ -14,7 +14,7 @@ from chorus.experiments.config import RunConfig
 from chorus.experiments.scales import Row
 from chorus.networks.layers import VarianceScaled
 from chorus.suggest import did_you_mean
-from chorus.training.acting import Tandem
+from chorus.training.acting import Tandem, UniformEachStep
 from chorus.training.policies import Member, Policy, RandomMember, Vote
 
 # (the parent's configuration, the scale's row) -> this preset's configuration
@@ -93,6 +93,10 @@ def _mico(config: RunConfig, row: Row) -> RunConfig:
 
 def _prior(config: RunConfig, row: Row) -> RunConfig:
     return _agent(config, prior_scale=3.0)
+
+
+def _per_step(config: RunConfig, row: Row) -> RunConfig:
+    return replace(config, acting=UniformEachStep())
 
 
 _ENSEMBLE = frozenset({"members", "shared_layers", "prior_scale"})
@@ -195,6 +199,15 @@ PRESETS: dict[str, Preset] = {
             parent="bootstrapped-dqn",
             change=_mico,
             options=_ENSEMBLE | {"mico_weight"},
+        ),
+        Preset(
+            name="per-step",
+            title="Bootstrapped DQN, switching each step",
+            summary="the acting member is drawn anew before every action, not for every episode",
+            source="paper figure 17; docs/algorithms.md",
+            parent="bootstrapped-dqn",
+            change=_per_step,
+            options=_ENSEMBLE,
         ),
         Preset(
             name="bootstrapped-dqn-prior",

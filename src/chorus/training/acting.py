@@ -1,6 +1,7 @@
 """Who gathers the data: a distribution over members, drawn anew at each true episode start."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -12,7 +13,9 @@ from chorus.variant import Variant
 
 @dataclass(frozen=True, kw_only=True)
 class Uniform(Variant):
-    """Every member is as likely as another."""
+    """Every member is as likely as another, drawn anew for every episode."""
+
+    each_step: ClassVar[bool] = False
 
     def shares(self, members: int) -> Float[np.ndarray, " N"]:
         return np.full(members, 1.0 / members)
@@ -23,12 +26,23 @@ class Tandem(Variant):
     """Member 0 is active, member 1 passive and acts in this share of the episodes (equation E5)."""
 
     passive_share: float = 0.1
+    each_step: ClassVar[bool] = False
 
     def shares(self, members: int) -> Float[np.ndarray, " N"]:
         return np.array([1.0 - self.passive_share, self.passive_share])
 
 
-Acting = Uniform | Tandem
+@dataclass(frozen=True, kw_only=True)
+class UniformEachStep(Variant):
+    """Every member is as likely as another, drawn anew before every action (paper, figure 17)."""
+
+    each_step: ClassVar[bool] = True
+
+    def shares(self, members: int) -> Float[np.ndarray, " N"]:
+        return np.full(members, 1.0 / members)
+
+
+Acting = Uniform | Tandem | UniformEachStep
 
 
 def draw_member(shares: Float[Array, " N"], key: PRNGKeyArray) -> Int[Array, ""]:

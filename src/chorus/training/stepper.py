@@ -103,8 +103,9 @@ class JaxStepper:
 
     chunk = 64
 
-    def __init__(self, env: JaxEnv, decide: Decide, slots: int) -> None:
+    def __init__(self, env: JaxEnv, decide: Decide, slots: int, redraw_each_step: bool = False) -> None:
         self.slots = slots
+        self._redraw_each_step = redraw_each_step
         self._env = env
         self._decide = decide
         self._reset = jax.jit(jax.vmap(env.reset))
@@ -131,7 +132,7 @@ class JaxStepper:
 
     def _one(self, params: Any, shares: Array, carry: _JaxCarry, keys: Any, epsilon: Array) -> tuple[_JaxCarry, Steps]:
         act_key, member_key, env_key = (jax.random.fold_in(key, carry.time) for key in keys)
-        member = redraw(carry.member, carry.first, shares, member_key)
+        member = redraw(carry.member, carry.first | self._redraw_each_step, shares, member_key)
         action, measured = self._decide(params, carry.observation, member, act_key, epsilon)
 
         step_key, reset_key = jax.random.split(env_key)
@@ -184,7 +185,12 @@ class HostStepper:
     chunk = 1
 
     def __init__(
-        self, make_envs: Callable[[int], HostEnvs], decide: Decide, slots: int, life_loss: LifeLoss | None = None
+        self,
+        make_envs: Callable[[int], HostEnvs],
+        decide: Decide,
+        slots: int,
+        redraw_each_step: bool = False,
+        life_loss: LifeLoss | None = None,
     ) -> None:
         self.slots = slots
         self._make_envs = make_envs
@@ -195,7 +201,7 @@ class HostStepper:
         ) -> tuple[Array, Array, Any]:
             observation, first, member = stay
             act_key, member_key = (jax.random.fold_in(key, time) for key in keys)
-            member = redraw(member, first, shares, member_key)
+            member = redraw(member, first | redraw_each_step, shares, member_key)
             return member, *decide(params, observation, member, act_key, epsilon)
 
         self._choose = jax.jit(choose)
