@@ -32,11 +32,19 @@ TINY = (
     "--learning-starts", "40", "--buffer-size", "60", "--batch-size", "8", "--eval-episodes", "2",
 )  # fmt: skip
 SHORT_EPISODES = ("--max-episode-steps", "30")
-# A JAX environment that compiles fast, one that people use, and one that lives in Python.
+# One real game with everything that may happen in it. Iterations end with an episode, after 90 steps and not after 60;
+# a ring of 72 + 2 · 120 rows is written round and round.
+ATARI = (
+    "--num-envs", "1", "--max-episode-steps", "45", "--iteration-steps", "60", "--total-steps", "900",
+    "--sticky-actions", "0.25", "--noop-max", "5", "--terminal-on-life-loss", "--redraw-on-life-loss",
+    "--eval-episodes", "1", "--eval-envs", "1", "--eval-steps", "50",
+)  # fmt: skip
+# A JAX environment that compiles fast, one that people use, one that lives in Python, and a real game.
 RUNS = {
     "probe": ("bootstrapped-dqn", "--env", "Probe/Discount-v0", *TINY),
     "minatar": ("cerl", "--env", "MinAtar/Breakout-v1", *TINY, *SHORT_EPISODES),
     "cartpole": ("bootstrapped-dqn", "--env", "CartPole-v1", *TINY, *SHORT_EPISODES),
+    "atari": ("bootstrapped-dqn", "--env", "ALE/Breakout-v5", *TINY, *ATARI),
 }
 LOGS = ("metrics.jsonl", "episodes.jsonl")
 

@@ -69,6 +69,7 @@ def create(
     directory = RunDirectory(path)
     if directory.exists() and directory.read_config() != resolved.config.to_json():
         raise ChorusError(f"{path} is another run's directory: its config.json differs; choose another --out")
+    assembly.check_room(path)
     wishes = {"tensorboard": tensorboard, "track": track, "keep_replay": keep_replay}
     directory.create(resolved.config.to_json(), {**provenance(), **wishes})
     return assembly, path
@@ -87,7 +88,9 @@ def go_on(path: Path, progress: ProgressView, torso: Torso | None = None) -> dic
     if directory.has_ended():
         return directory.read_status()
     prepare(config.runtime)
-    return run_in(Assembly.of(config), path, progress)
+    assembly = Assembly.of(config)
+    assembly.check_room(path)
+    return run_in(assembly, path, progress)
 
 
 def run_in(assembly: Assembly, path: Path, progress: ProgressView) -> dict[str, Any]:

@@ -46,6 +46,8 @@ def report(path: Path) -> int:
         print(f"  {name:<12} {value:10.2f}   mean return over the last {iterations} iteration(s)")
     for member in status.get("diverged_members", []):
         print(f"  member {member} diverged")
+    if sizes := disk_use(path):
+        print(f"  on disk      {sizes[0]:10,.1f} MB at most; each checkpoint wrote {sizes[1]:,.1f} MB")
     print(f"run: {path} ({status['state']}{': ' + status['reason'] if status['reason'] else ''})")
     if status["state"] == "diverged":
         return 1
@@ -67,3 +69,16 @@ def final_returns(path: Path) -> tuple[dict[str, float], int]:
             returns[parts[1]].append(record["value"])
     iterations = min(_LAST_ITERATIONS, max((len(values) for values in returns.values()), default=0))
     return {name: float(np.mean(values[-_LAST_ITERATIONS:])) for name, values in returns.items()}, iterations
+
+
+def disk_use(path: Path) -> tuple[float, float] | None:
+    """The most a run took of its disk, and the mean of what each checkpoint wrote, in megabytes; if it was timed."""
+    values: dict[str, list[float]] = defaultdict(list)
+    if not (path / "timings.jsonl").is_file():
+        return None
+    for line in (path / "timings.jsonl").read_text(encoding="utf-8").splitlines():
+        record = json.loads(line)
+        values[record["metric"]].append(record["value"])
+    if "system/disk_megabytes" not in values:
+        return None
+    return max(values["system/disk_megabytes"]), float(np.mean(values["system/checkpoint_megabytes"]))

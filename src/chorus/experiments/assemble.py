@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -20,6 +21,7 @@ from chorus.replay.ring import RingLayout
 from chorus.training.evaluate import Evaluator
 from chorus.training.loop import Loop
 from chorus.training.progress import ProgressView
+from chorus.training.room import check_room
 from chorus.training.run_directory import RunDirectory
 from chorus.training.stepper import Decide, HostStepper, JaxStepper, LifeLoss, Stepper
 from chorus.training.trackers import Tracker
@@ -49,6 +51,12 @@ class Assembly:
                 f"the network cannot be built for observations of shape {self.spec.observation_shape} "
                 f"({type(problem).__name__}: {first_line}); change agent.torso"
             ) from problem
+
+    def check_room(self, path: Path) -> None:
+        """Whether the run's folder has the disk, and this machine the memory, that the run will take."""
+        state = jax.eval_shape(self.agent.init, jax.random.key(0))
+        state_bytes = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(state))
+        check_room(self.ring_layout(), state_bytes, path)
 
     def make_stepper(
         self, decide: Decide, slots: int, *, redraw_each_step: bool = False, render_mode: str | None = None

@@ -17,7 +17,8 @@ import numpy as np
 from safetensors.numpy import load_file, save_file
 
 from chorus.errors import ChorusError
-from chorus.replay.ring import Cursor, Ring
+from chorus.replay.columns import row_bytes
+from chorus.replay.ring import Cursor, Ring, RingLayout
 from chorus.training.files import read_json, sync_directory, write_json
 
 _KEPT = 2
@@ -36,6 +37,11 @@ class Checkpoint:
     new_rows_from: np.ndarray
     replay_digest: str
     path: Path
+
+    def new_bytes(self, layout: RingLayout) -> int:
+        """What this checkpoint brought to disk: the learner's state and the rows that were new."""
+        rows = int(np.sum(self.cursor.end - self.new_rows_from))
+        return (self.path / _STATE).stat().st_size + rows * row_bytes(layout.types())
 
     def load_state(self, like: Any) -> Any:
         """The learner's state, in the structure of `like` (shapes are enough)."""

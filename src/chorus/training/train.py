@@ -20,6 +20,7 @@ from chorus.training import checkpoint
 from chorus.training.evaluate import Evaluator, summarise
 from chorus.training.loop import Collected, Learned, Loop
 from chorus.training.progress import ProgressView
+from chorus.training.room import allocated_bytes
 from chorus.training.run_directory import RunDirectory
 from chorus.training.settings import EvaluationSettings
 from chorus.training.stepper import Keys
@@ -154,6 +155,8 @@ class Training:
             )
             kept = [*kept, saved][-2:]
             timings["time/checkpoint_seconds"] = time.monotonic() - began
+            timings["system/checkpoint_megabytes"] = saved.new_bytes(self.layout) / 1e6
+            timings["system/disk_megabytes"] = allocated_bytes(self.directory.path) / 1e6
             self._log_timings(iteration, step, timings)
             self.directory.write_status("running", iteration=iteration, **self._marked())
         return self._end("finished", schedule.iterations, None)

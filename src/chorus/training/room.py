@@ -1,0 +1,96 @@
+"""Whether a run has room: what its replay and checkpoints take of memory and disk, and what is free.
+
+A mapped file that outgrows its disk ends the process without a word, so a run is refused before it starts instead.
+"""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from chorus.errors import ChorusError
+from chorus.replay.columns import row_bytes
+from chorus.replay.ring import RingLayout
+
+# Two checkpoints are kept while a third is written.
+_CHECKPOINTS_AT_ONCE = 3
+# The replay is mapped from its files. Where less than half of it stays in memory, nearly every batch waits for the
+# disk, and training would take many times as long.
+_SHARE_IN_MEMORY = 0.5
+_GIGABYTE = 1e9
+
+
+def check_room(layout: RingLayout, state_bytes: int, run: Path) -> None:
+    """Raises a sentence with the numbers and the remedy if the run in this folder, which need not exist, has none."""
+    problems = []
+    present = allocated_bytes(run)
+    disk = free_disk_bytes(run) + present
+
+    def on_disk(sizes: RingLayout) -> int:
+        return sizes.total_bytes + _CHECKPOINTS_AT_ONCE * state_bytes
+
+    def in_memory(sizes: RingLayout) -> int:
+        return round(_SHARE_IN_MEMORY * sizes.capacity * row_bytes(sizes.types())) + state_bytes
+
+    if on_disk(layout) > disk:
+        problems.append(
+            f"the replay of {layout.capacity:,} transitions and its checkpoints take {on_disk(layout) / _GIGABYTE:.1f} "
+            f"GB on disk, and {_existing(run)} has {disk / _GIGABYTE:.1f} GB for them; "
+            f"{_remedy(layout, on_disk, disk)}, or another --out"
+        )
+    memory = free_memory_bytes()
+    if memory is not None and in_memory(layout) > memory:
+        problems.append(
+            f"half of the replay of {layout.capacity:,} transitions and the learner take "
+            f"{in_memory(layout) / _GIGABYTE:.1f} GB of memory, and {memory / _GIGABYTE:.1f} GB are free; "
+            f"{_remedy(layout, in_memory, memory)}"
+        )
+    if problems:
+        raise ChorusError("; ".join(problems))
+
+
+def _remedy(layout: RingLayout, size_of: Callable[[RingLayout], int], free: int) -> str:
+    """The largest replay that fits, in round numbers."""
+    fits, too_large = 0, layout.capacity
+    while too_large - fits > 1:
+        middle = (fits + too_large) // 2
+        if size_of(replace(layout, capacity=middle)) <= free:
+            fits = middle
+        else:
+            too_large = middle
+    round_down = fits // 1_000 * 1_000
+    if round_down < 1_000:
+        return "not even a small one fits: use a smaller --iteration-steps too"
+    return f"use --buffer-size {round_down} or less"
+
+
+def free_disk_bytes(path: Path) -> int:
+    return shutil.disk_usage(_existing(path)).free
+
+
+def _existing(path: Path) -> Path:
+    return next(place for place in (path, *path.absolute().parents) if place.exists())
+
+
+def free_memory_bytes() -> int | None:
+    """What can be had without swapping, within the limit of a container; unknown where the system does not say."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        free = next(int(line.split()[1]) * 1_024 for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration):
+        return None
+    try:
+        return min(free, int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    except (OSError, ValueError):
+        return free
+
+
+def allocated_bytes(path: Path) -> int:
+    """What the files of a folder take on disk; the unwritten rows of a replay take nothing."""
+    total = 0
+    for file in path.rglob("*"):
+        try:
+            total += file.stat().st_blocks * 512
+        except FileNotFoundError:
+            continue
+    return total
