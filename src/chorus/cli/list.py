@@ -36,10 +36,15 @@ def _presets() -> None:
 def _envs() -> None:
     import gymnasium
 
+    from chorus.envs.atari_games import games, is_atari, named_sets
     from chorus.envs.registry import JAX_ENVS
 
     print("\n".join(sorted(JAX_ENVS)))
-    registered = sorted(name for name in gymnasium.registry if not name.startswith(("phys2d/", "tabular/", "GymV")))
+    print("\nAtari (ALE/Breakout-v5 and BreakoutNoFrameskip-v4 are one environment, the paper's protocol):")
+    print("\n".join(games()))
+    print("\nsets: " + ", ".join(f"{name} ({len(ids)} games)" for name, ids in named_sets().items()))
+    others = ("phys2d/", "tabular/", "GymV")
+    registered = sorted(name for name in gymnasium.registry if not (name.startswith(others) or is_atari(name)))
     print("\nregistered with Gymnasium here (those with Discrete actions and a Box observation can be trained on):")
     print("\n".join(registered))
     print("\nyours: my_package:MyEnv-v0 imports my_package, which registers MyEnv-v0")
