@@ -21,16 +21,32 @@ MATMUL_SIZE = 2048
 
 
 def interleaved(actions: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """Median seconds of each action. They take turns, so that whatever slows the machine slows them all."""
-    for action in actions.values():
-        jax.block_until_ready(action())
+    """Median seconds of each action. They take turns, so that whatever slows the machine slows them all.
+
+    A turn lasts at least `_TURN_SECONDS`, because an action that follows another finds the caches full of its data,
+    and in training updates follow updates.
+    """
+    repeats = {name: _repeats(action) for name, action in actions.items()}
     seconds: dict[str, list[float]] = {name: [] for name in actions}
     for _ in range(rounds):
         for name, action in actions.items():
-            began = time.perf_counter()
-            jax.block_until_ready(action())
-            seconds[name].append(time.perf_counter() - began)
+            seconds[name].append(_mean_seconds(action, repeats[name]))
     return {name: statistics.median(values) for name, values in seconds.items()}
+
+
+_TURN_SECONDS = 0.1
+
+
+def _repeats(action: Callable[[], object]) -> int:
+    jax.block_until_ready(action())
+    return max(1, round(_TURN_SECONDS / _mean_seconds(action, 1)))
+
+
+def _mean_seconds(action: Callable[[], object], repeats: int) -> float:
+    began = time.perf_counter()
+    for _ in range(repeats):
+        jax.block_until_ready(action())
+    return (time.perf_counter() - began) / repeats
 
 
 def matmul() -> Callable[[], object]:

@@ -75,14 +75,14 @@ def main() -> None:
     loops = {name: each.loop() for name, each in assemblies.items()}
     loop = loops["Bootstrapped DQN, L = 0"]
     step = rollout(assembly, loop.stepper)
-    seconds = harness.interleaved({"matmul": harness.matmul(), "rollout": step, **updates}, rounds=101)
+    seconds = harness.interleaved({"matmul": harness.matmul(), "rollout": step, **updates}, rounds=11)
 
     ours = seconds["Bootstrapped DQN, L = 0"]
     slots = config.env.num_envs
     ratios, iteration = [], {}
     for _ in range(3):
         taken, made = loop_seconds(assembly, loop, MEASURED_STEPS)
-        alone = harness.interleaved({"rollout": step, "update": updates["Bootstrapped DQN, L = 0"]}, rounds=101)
+        alone = harness.interleaved({"rollout": step, "update": updates["Bootstrapped DQN, L = 0"]}, rounds=11)
         ratios.append(taken / (made * alone["update"] + MEASURED_STEPS / slots * alone["rollout"]))
     for name, each in assemblies.items():
         taken, _ = loop_seconds(each, loops[name], MEASURED_STEPS)
