@@ -25,10 +25,10 @@ Torso = nn.Module | tuple[nn.Module, ...]
 def train(
     preset: str,
     env: str,
-    seed: int = 0,
+    seed: int | None = None,
     *,
-    scale: Scale = "laptop",
-    hyperparameters: Hyperparameters = "code",
+    scale: Scale | None = None,
+    hyperparameters: Hyperparameters | None = None,
     out: str | Path = "runs",
     torso: Torso | None = None,
     config: str | Path | None = None,
@@ -36,10 +36,12 @@ def train(
     tensorboard: bool = False,
     track: bool = False,
     keep_replay: bool = False,
+    eval_members: bool = False,
     **options: Any,
 ) -> Path:
     """Train from scratch and return the run's directory.
 
+    Without them, seed, scale and hyperparameters are the `config` file's, or 0, "laptop" and "code".
     `options` are those of the command line with underscores (`members=5, total_steps=100_000`); `torso` is a flax
     module of your own, or a tuple of modules, one a layer.
     """
@@ -51,6 +53,7 @@ def train(
         hyperparameters=hyperparameters,
         file=Path(config) if config else None,
         options=options,
+        eval_members=eval_members,
         torso=custom(torso) if torso is not None else None,
     )
     assembly, path = create(resolve(request), Path(out), tensorboard=tensorboard, track=track, keep_replay=keep_replay)

@@ -60,6 +60,7 @@ class Traits:
     def plain(self) -> bool:
         """Without extra heads, auxiliary task, special sampler or priors: the paper's two baselines."""
         usual = (self.value_map, self.auxiliary, self.sampler) == ("members", "no_auxiliary", "shared")
+        usual = usual and self.acting in ("uniform", "tandem")
         return usual and self.prior_scale == 0
 
 

@@ -13,7 +13,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="individual, aggregate, active, passive or member_0 ... (default: aggregate, or the run's first)",
     )
-    parser.add_argument("--episodes", type=whole, default=100, metavar="K", help="episodes to play (default: 100)")
+    parser.add_argument(
+        "--episodes",
+        type=whole,
+        default=100,
+        metavar="K",
+        help="episodes, rounded up to as many for each environment (default: 100)",
+    )
     parser.add_argument("--seed", type=whole, default=0, metavar="S", help="seed of the evaluation (default: 0)")
     parser.add_argument(
         "--video", type=Path, metavar="FILE", help="film one episode into an .mp4 file (default: no film)"
@@ -25,6 +31,8 @@ def run(args: argparse.Namespace) -> int:
 
     if args.episodes < 1:
         raise ChorusError(f"--episodes is {args.episodes}; it must be at least 1")
+    if args.seed < 0:
+        raise ChorusError(f"--seed is {args.seed}; it must not be negative")
     from chorus.api import load, stored_config
     from chorus.experiments.runtime import prepare
     from chorus.training.run_directory import RunDirectory

@@ -26,6 +26,8 @@ def announce(resolved: Resolved, path: Path, progress: ProgressView) -> None:
     )
     if config.env.max_episode_steps is not None:
         say(f"episodes are cut after {config.env.max_episode_steps:,} agent steps (a truncation: values bootstrap)")
+    if resolved.spec.max_episode_steps is None:
+        say("this environment has no time limit: if an episode may never end, stop and give --max-episode-steps")
     say(f"writing to {path}")
 
 
@@ -63,7 +65,10 @@ def final_returns(path: Path) -> tuple[dict[str, float], int]:
     except OSError as problem:
         raise ChorusError(f"{path} has no readable metrics.jsonl ({problem.strerror}); is it a run?") from problem
     for line in lines:
-        record = json.loads(line)
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue  # half a line of a run that was killed while it wrote
         parts = record["metric"].split("/")
         if parts[0] == "eval" and parts[-1] == "episodic_return":
             returns[parts[1]].append(record["value"])

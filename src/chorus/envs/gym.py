@@ -49,7 +49,10 @@ class GymEnvs:
         )
 
     def render(self) -> np.ndarray:
-        picture: Any = self._envs[0].render()
+        try:
+            picture: Any = self._envs[0].render()
+        except gymnasium.error.DependencyNotInstalled as problem:
+            raise ChorusError(f"'{self.spec.id}' cannot be filmed ({problem}); install what it names") from problem
         if picture is None:
             raise ChorusError(f"'{self.spec.id}' cannot be filmed: its render() returns nothing in rgb_array mode")
         return np.asarray(picture, np.uint8)

@@ -2,7 +2,7 @@
 
 from chorus.ensemble.errors import Huber, QuantileHuber
 from chorus.ensemble.estimates import Quantile
-from chorus.ensemble.value_map import Cross, CrossOwn
+from chorus.ensemble.value_map import Beside, Cross, CrossOwn, Horizons
 from chorus.envs.atari import ACTION_REPEAT
 from chorus.envs.spec import EnvSpec
 from chorus.errors import ChorusError
@@ -60,6 +60,10 @@ def _sizes(config: RunConfig) -> list[str]:
         problems.append(f"exploration.warmup_steps is {config.exploration.warmup_steps}; it must not be negative")
     if agent.reward_clip is not None and agent.reward_clip <= 0:
         problems.append(f"agent.reward_clip is {agent.reward_clip}; it must be positive, or null for no clipping")
+    if isinstance(agent.estimate, Quantile) and agent.estimate.quantiles < 1:
+        problems.append(f"agent.estimate.quantiles is {agent.estimate.quantiles}; it must be at least 1")
+    if isinstance(agent.error, QuantileHuber) and agent.error.kappa <= 0:
+        problems.append(f"agent.error.kappa is {agent.error.kappa}; it must be positive")
     if isinstance(agent.error, Huber) and agent.error.threshold <= 0:
         problems.append(f"agent.error.threshold is {agent.error.threshold}; it must be positive")
     if agent.optimizer.learning_rate <= 0:
@@ -110,6 +114,18 @@ def _composition(config: RunConfig) -> list[str]:
             f"--shared-layers {agent.shared_layers} shares every layer but the last, so all members have the same "
             f"features and CERL has nothing to add: choose at most {torso_layers - 1}"
         )
+    horizons = agent.value_map.second if isinstance(agent.value_map, Beside) else agent.value_map
+    if isinstance(horizons, Horizons):
+        longest = max(horizons.horizons, default=0)
+        if min(horizons.horizons, default=0) < 2:
+            problems.append(
+                f"the horizons are {horizons.horizons}; each must be at least 2 steps, and there must be one"
+            )
+        elif abs(agent.discount - (1 - 1 / longest)) > 1e-6:
+            problems.append(
+                f"--discount is {agent.discount}; the longest horizon, {longest} steps, is the main head's and means "
+                f"{1 - 1 / longest:.6g}: give that discount, or other horizons"
+            )
     features = agent.torso.feature_layers
     if agent.auxiliary.weight and 0 < agent.shared_layers < features:
         problems.append(

@@ -1,6 +1,6 @@
 """The torsos of the paper and of the smaller scales, as values of the configuration.
 
-Each is a description whose `layers()` are flax modules; `Custom` carries a user's own.
+Each is a description whose `layers()` are flax modules; `CustomTorso` carries a user's own.
 """
 
 from dataclasses import dataclass, field

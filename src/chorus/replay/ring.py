@@ -150,8 +150,8 @@ class Ring:
         if np.any(position - self.layout.rows >= self._protected[lanes]) and np.all(self._protected >= 0):
             raise ChorusError(
                 f"episodes of fewer than {_SHORTEST_EPISODES_OF_HUGE_RINGS} steps on average overrun the replay's "
-                f"{self.layout.rows} rows a lane with their final observations; use a --buffer-size below 2 GB, "
-                "which has room for any episodes"
+                f"{self.layout.rows} rows a lane with their final observations; a smaller --buffer-size "
+                "(a replay of at most 2 GB in all) has room for any episodes"
             )
         row = self.physical(lanes, position)
         self._flat["observation"][row] = observation if self.layout.frame_stack == 1 else observation[:, -1]

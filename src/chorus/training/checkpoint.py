@@ -92,6 +92,8 @@ def save(
         os.fsync(file.fileno())
     ring.columns.flush()
     cursor = ring.cursor
+    # Rows that have left the window again, in an iteration longer than the buffer, are nobody's to check.
+    new_rows_from = np.maximum(before.end, cursor.oldest)
     manifest = {
         "iteration": iteration,
         "step": step,
@@ -100,8 +102,8 @@ def save(
         "state_sha256": state_digest(aside / _STATE),
         "replay": {
             **{name: column.tolist() for name, column in cursor._asdict().items()},
-            "new_rows_from": before.end.tolist(),
-            "new_rows_sha256": ring.columns.digest(before.end, cursor.end),
+            "new_rows_from": new_rows_from.tolist(),
+            "new_rows_sha256": ring.columns.digest(new_rows_from, cursor.end),
         },
     }
     write_json(aside / _MANIFEST, {**manifest, "sha256": manifest_digest(manifest)})

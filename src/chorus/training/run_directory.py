@@ -69,7 +69,10 @@ class RunDirectory:
 
     def read_status(self) -> dict[str, Any]:
         path = self.path / "status.json"
-        return read_json(path) if path.is_file() else {"state": "running", "reason": None}
+        try:
+            return read_json(path)
+        except (OSError, ValueError):
+            return {"state": "running", "reason": None}
 
     def has_ended(self) -> bool:
         """Nothing is left to do; a failed or interrupted run can go on."""
