@@ -61,7 +61,7 @@ def test_both_problems_are_told_at_once_and_where_nothing_fits_that_is_said(mach
 def test_what_a_run_has_written_already_counts_as_room_for_it(machine, tmp_path):
     (tmp_path / "replay.bin").write_bytes(b"x" * 30_000_000)
     assert allocated_bytes(tmp_path) >= 30_000_000
-    small = RingLayout(1, 4_000, 100, (4, 84, 84), np.dtype(np.uint8), frame_stack=4)
+    small = RingLayout(1, 2_000, 100, (4, 84, 84), np.dtype(np.uint8), frame_stack=4)
     machine(memory=None, disk=0.01)
     check_room(small, 0, tmp_path)
     with pytest.raises(ChorusError, match="on disk"):
