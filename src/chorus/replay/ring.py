@@ -116,7 +116,11 @@ class Ring:
 
     def protect(self, cursor: Cursor) -> None:
         """Rows from this cursor's window on must not be overwritten: a kept checkpoint needs them."""
-        self._protected = np.maximum(cursor.oldest - (self.layout.frame_stack - 1), 0)
+        self._protected = self.first_needed(cursor)
+
+    def first_needed(self, cursor: Cursor) -> Int[np.ndarray, " E"]:
+        """The oldest row that the window of this cursor reads: its first stack reaches back before it."""
+        return np.maximum(cursor.oldest - (self.layout.frame_stack - 1), 0)
 
     def physical(self, lane: Int[np.ndarray, "*#b"], position: Int[np.ndarray, "*#b"]) -> Int[np.ndarray, "..."]:
         return self._lane_start[lane] + position % self.layout.rows

@@ -38,9 +38,9 @@ class Checkpoint:
     replay_digest: str
     path: Path
 
-    def new_bytes(self, layout: RingLayout) -> int:
-        """What this checkpoint brought to disk: the learner's state and the rows that were new."""
-        rows = int(np.sum(self.cursor.end - self.new_rows_from))
+    def new_bytes(self, layout: RingLayout, before: Cursor) -> int:
+        """What this checkpoint brought to disk: the learner's state and the rows written since `before`."""
+        rows = int(np.sum(self.cursor.end - before.end))
         return (self.path / _STATE).stat().st_size + rows * row_bytes(layout.types())
 
     def load_state(self, like: Any) -> Any:
@@ -93,7 +93,7 @@ def save(
     ring.columns.flush()
     cursor = ring.cursor
     # Rows that have left the window again, in an iteration longer than the buffer, are nobody's to check.
-    new_rows_from = np.maximum(before.end, cursor.oldest)
+    new_rows_from = np.maximum(before.end, ring.first_needed(cursor))
     manifest = {
         "iteration": iteration,
         "step": step,

@@ -155,7 +155,7 @@ class Training:
             )
             kept = [*kept, saved][-2:]
             timings["time/checkpoint_seconds"] = time.monotonic() - began
-            timings["system/checkpoint_megabytes"] = saved.new_bytes(self.layout) / 1e6
+            timings["system/checkpoint_megabytes"] = saved.new_bytes(self.layout, before) / 1e6
             timings["system/disk_megabytes"] = allocated_bytes(self.directory.path) / 1e6
             self._log_timings(iteration, step, timings)
             self.directory.write_status("running", iteration=iteration, **self._marked())
