@@ -120,8 +120,11 @@ def auxiliary_losses(
     _, target = network.apply_with_representation(target_params, batch.observation)
     _, next_target = network.apply_with_representation(target_params, batch.next_observation)
     gamma = float(rule.value_map.gamma[0, rule.value_map.main[0]])
-    return jax.vmap(lambda *features: rule.auxiliary.loss(Representations(*features), rewards[:, 0, 0], gamma))(
-        representation, target, next_target
+    # A shared representation has all members' batches in one; a member's own has only that member's.
+    copies, first = representation.shape[0], rewards[..., 0]
+    reward = first.reshape(1, -1) if copies == 1 else jnp.broadcast_to(first.T, (copies, first.shape[0]))
+    return jax.vmap(lambda r, *features: rule.auxiliary.loss(Representations(*features), r, gamma))(
+        reward, representation, target, next_target
     )
 
 

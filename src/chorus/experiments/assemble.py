@@ -118,6 +118,7 @@ class Assembly:
             observation_shape=self.spec.observation_shape,
             observation_dtype=self.spec.observation_dtype,
             frame_stack=self.spec.frame_stack,
+            masked_members=self.config.agent.members if self.config.replay.sampler.masked else 0,
         )
 
     def training(
@@ -141,7 +142,7 @@ def build_network(config: RunConfig, spec: EnvSpec) -> Network:
     agent = config.agent
     value_map = agent.value_map.build(agent.members, agent.discount)
     network = Forked(
-        torso=agent.torso.layers(agent.initialization),
+        torso=agent.torso.layers(agent.initialization, agent.members, spec.num_actions * agent.estimate.size),
         members=agent.members,
         shared=agent.shared_layers,
         heads=value_map.heads,
