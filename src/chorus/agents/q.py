@@ -43,14 +43,23 @@ class Proposal(NamedTuple):
     value: Float[Array, "E N A"]
 
 
+class Insight(NamedTuple):
+    """What every member makes of each of K states: its values, and the features that its last layer reads."""
+
+    value: Float[Array, "K N A"]
+    features: Float[Array, "K N D"]
+
+
 @dataclass(frozen=True)
 class Agent:
-    """`act` evaluates only the member asked for; `propose` all of them. `update` donates the state it is given."""
+    """`act` evaluates only the member asked for; `propose` all of them, and `examine` looks inside them. `update`
+    donates the state it is given."""
 
     init: Callable[[PRNGKeyArray], AgentState]
     act: Callable[[Params, Array, Array, PRNGKeyArray, Array], Int[Array, " E"]]
     propose: Callable[[Params, Array], Proposal]
     update: Callable[[AgentState, Batch], AgentState]
+    examine: Callable[[Params, Array], Insight]
 
 
 @dataclass(frozen=True)
@@ -129,7 +138,7 @@ def auxiliary_losses(
 
 
 def q_agent(rule: QLearning, network: Network, observation: np.ndarray, frame_stack: int = 1) -> Agent:
-    """Close the four functions over a composition; `observation` is an example without a batch axis.
+    """Close the five functions over a composition; `observation` is an example without a batch axis.
 
     With a `frame_stack` above 1, batches hold raw frames (see `Batch`).
     """
@@ -172,6 +181,10 @@ def q_agent(rule: QLearning, network: Network, observation: np.ndarray, frame_st
         value = rule.estimate.value(predictions)[:, :, 0]
         return Proposal(action=jax.vmap(greedy_actions)(value), value=value)
 
+    def examine(params: Params, observation: Array) -> Insight:
+        features, _ = network.features(params, observation[:, None])
+        return Insight(value=propose(params, observation).value, features=jnp.moveaxis(features, 0, 1))
+
     @partial(jax.jit, donate_argnums=0)
     def update(state: AgentState, batch: Batch) -> AgentState:
         batch = with_whole_stacks(batch, frame_stack)
@@ -194,7 +207,7 @@ def q_agent(rule: QLearning, network: Network, observation: np.ndarray, frame_st
         totals = {name: total + new[name] for name, total in state.totals.items()}
         return AgentState({**learnt, **fixed}, target_params, optimizer_state, updates, totals)
 
-    return Agent(init=init, act=act, propose=propose, update=update)
+    return Agent(init=init, act=act, propose=propose, update=update, examine=examine)
 
 
 def split_fixed(params: Params) -> tuple[Params, Params]:

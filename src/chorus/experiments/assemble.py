@@ -18,6 +18,7 @@ from chorus.experiments.config import RunConfig
 from chorus.networks.forked import Forked
 from chorus.networks.prior import WithPrior
 from chorus.replay.ring import RingLayout
+from chorus.training.diagnostics import Diagnostics
 from chorus.training.evaluate import Evaluator
 from chorus.training.loop import Loop
 from chorus.training.progress import ProgressView
@@ -128,6 +129,7 @@ class Assembly:
             loop=self.loop(),
             evaluator=self.evaluator(),
             evaluation=self.config.evaluation,
+            diagnostics=Diagnostics(self.agent, self.config.agent.members),
             layout=self.ring_layout(),
             seed=self.config.seed,
             action_repeat=self.spec.action_repeat,

@@ -112,7 +112,9 @@ def resolve(request: Request) -> Resolved:
     config = replace(config, env=replace(config.env, id=env_id))
     if request.torso is not None:
         if isinstance(config.agent.torso, Widened):
-            raise ChorusError(f"{preset.name} widens a network of Chorus's own; leave out torso, or use bootstrapped-dqn")
+            raise ChorusError(
+                f"{preset.name} widens a network of Chorus's own; leave out torso, or use bootstrapped-dqn"
+            )
         config = replace(config, agent=replace(config.agent, torso=request.torso))
     config = _single_member(config)
     if request.eval_members:

@@ -38,6 +38,12 @@ class WithPrior:
         params = self.network.init(learnt_key, observation)
         return {**params, FIXED: self._prior.init(fixed_key, observation)}
 
+    def features(
+        self, params: Params, observation: AnyArray
+    ) -> tuple[Float[Array, "N B D"], Float[Array, "R B F"] | None]:
+        """Those that are learnt; a prior's own are nobody's to look at."""
+        return self.network.features(params, observation)
+
     def apply(
         self, params: Params, observation: AnyArray, heads: Int[np.ndarray, "N K"] | None = None
     ) -> Float[Array, "B N K A Z"]:
