@@ -44,9 +44,10 @@ class Proposal(NamedTuple):
 
 
 class Insight(NamedTuple):
-    """What every member makes of each of K states: its values, and the features that its last layer reads."""
+    """What every member makes of each of K states: its values, where actions can be counted, and the features that its
+    last layer reads."""
 
-    value: Float[Array, "K N A"]
+    value: Float[Array, "K N A"] | None
     features: Float[Array, "K N D"]
 
 

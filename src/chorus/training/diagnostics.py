@@ -9,7 +9,7 @@ from typing import Any
 
 import jax
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from chorus.agents.q import Agent
 from chorus.ensemble.diversity import (
@@ -80,21 +80,30 @@ class Diagnostics:
             self._examine(params, windows.observation[first : first + _AT_ONCE])
             for first in range(0, _STATES, _AT_ONCE)
         ]
-        value, features = (np.concatenate(column) for column in zip(*pieces, strict=True))
+        features = np.concatenate([piece.features for piece in pieces], axis=0)
         ranks = [effective_rank(features[:, member]) for member in range(self.members)]
         metrics |= by_member("members/effective_rank", np.array(ranks))
-        greedy = np.argmax(value, axis=-1)
-        chances = policy_probability(greedy, windows.action, epsilon, value.shape[-1])
-        metrics |= by_member("replay/off_policy", off_policy_share(greedy, windows.action))
-        metrics |= by_member("replay/policy_probability", chances)
-        if self.members == 1:
-            return metrics
+        values = [piece.value for piece in pieces if piece.value is not None]
+        if values:
+            metrics |= of_discrete_actions(np.concatenate(values), windows.action, epsilon)
+        if self.members > 1:
+            transitions, episodes = own_shares(ring, self.members)
+            metrics |= by_member("replay/own_transitions", transitions)
+            metrics |= by_member("replay/own_episodes", episodes)
+        return metrics
 
-        transitions, episodes = own_shares(ring, self.members)
-        return {
-            **metrics,
-            **by_member("replay/own_transitions", transitions),
-            **by_member("replay/own_episodes", episodes),
-            "diversity/disagreement/replay": pairwise_disagreement(greedy),
-            "diversity/value_spread/replay": value_spread(value),
-        }
+
+def of_discrete_actions(
+    value: Float[np.ndarray, "K N A"], action: Int[np.ndarray, " K"], epsilon: float
+) -> dict[str, float]:
+    """How far members are from the stored actions and, if there are several, from one another."""
+    _, members, actions = value.shape
+    greedy = np.argmax(value, axis=-1)
+    metrics = {
+        **by_member("replay/off_policy", off_policy_share(greedy, action)),
+        **by_member("replay/policy_probability", policy_probability(greedy, action, epsilon, actions)),
+    }
+    if members > 1:
+        metrics["diversity/disagreement/replay"] = pairwise_disagreement(greedy)
+        metrics["diversity/value_spread/replay"] = value_spread(value)
+    return metrics
