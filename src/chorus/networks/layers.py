@@ -85,7 +85,11 @@ class Conv(nn.Module):
 
 
 class Dense(nn.Module):
-    """A fully connected layer and its ReLU; what comes in is flattened."""
+    """A fully connected layer and its ReLU; what comes in is flattened.
+
+    The kernel is stored output first and multiplied from the left: the large operand is then read along its rows,
+    which takes half the time of the usual order on a CPU (docs/performance.md).
+    """
 
     features: int
     initialization: Initialization = DEFAULT_INITIALIZATION
@@ -98,9 +102,9 @@ class Dense(nn.Module):
         x = x.reshape(x.shape[0], -1)
         fan_in = x.shape[-1]
         width = self.width(fan_in)
-        weight = self.param("kernel", self.initialization.weight(fan_in), (fan_in, width))
+        weight = self.param("kernel", self.initialization.weight(fan_in), (width, fan_in))
         bias = self.param("bias", self.initialization.bias(fan_in), (width,))
-        return nn.relu(x @ weight + bias)
+        return nn.relu((weight @ x.T).T + bias)
 
 
 class WidenedDense(Dense):
