@@ -119,7 +119,7 @@ def member_losses(rule: QLearning, network: Network, params: Params, target_para
 def auxiliary_losses(
     rule: QLearning,
     network: Network,
-    representation: Float[Array, "R B F"] | None,
+    representation: Float[Array, "R C F"] | None,
     target_params: Params,
     batch: Batch,
     rewards: Float[Array, "B M n"],
