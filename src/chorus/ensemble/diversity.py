@@ -13,14 +13,17 @@ _NEGLIGIBLE = 0.01
 def pairwise_disagreement(greedy: Int[np.ndarray, "K N"]) -> float:
     """The chance that two different members, drawn at random, have different greedy actions in the same state."""
     members = greedy.shape[1]
-    agree = np.mean(greedy[:, :, None] == greedy[:, None, :])
-    # A member always agrees with itself, which is no pair.
-    return float((1.0 - agree) * members / (members - 1))
+    votes = np.stack([np.sum(greedy == action, axis=1) for action in range(int(greedy.max()) + 1)])
+    # v members that agree are v (v - 1) pairs of different ones.
+    agreeing = np.mean(np.sum(votes * (votes - 1), axis=0))
+    return float(1.0 - agreeing / (members * (members - 1)))
 
 
 def value_spread(value: Float[np.ndarray, "K N A"]) -> float:
-    """The standard deviation of the members' values of an action, a mean over actions and states."""
-    return float(np.mean(np.std(value, axis=1)))
+    """The standard deviation of the members' values of an action, a mean over actions and states; undefined if a
+    value is."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return float(np.mean(np.std(value, axis=1)))
 
 
 def off_policy_share(greedy: Int[np.ndarray, "K N"], action: Int[np.ndarray, " K"]) -> Float[np.ndarray, " N"]:

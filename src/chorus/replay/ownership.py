@@ -28,7 +28,7 @@ class Positions:
 
     def _make_room(self, oldest: int) -> None:
         """At least half of the new room is free, so that each position is moved once on average."""
-        kept = self.between(oldest, int(self._room[-1]) + 1 if self._end else oldest)
+        kept = self._room[np.searchsorted(self._room, oldest) :]
         room = np.empty(max(_SMALLEST, 2 * len(kept)), np.int64)
         room[: len(kept)] = kept
         self._room, self._end = room, len(kept)

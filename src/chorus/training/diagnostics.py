@@ -51,7 +51,7 @@ class BatchLog:
         self.own += np.mean(sample.owner == np.arange(self.members), axis=0)
 
     def metrics(self) -> dict[str, float]:
-        if not self.batches:
+        if not self.batches or self.members == 1:
             return {}
         return {
             **by_member("replay/own_sampled", self.own / self.batches),
