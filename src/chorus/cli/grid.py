@@ -1,0 +1,80 @@
+"""What every command that runs many jobs offers, and says at its end."""
+
+import argparse
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from chorus.cli.train_options import whole
+
+if TYPE_CHECKING:
+    from chorus.experiments.grid import GridResult
+    from chorus.experiments.jobs import Job
+
+_INTERRUPTED = 130
+
+
+def add_grid_options(parser: argparse.ArgumentParser) -> None:
+    """Where runs are executed and where they go."""
+    where = parser.add_argument_group("where it runs")
+    where.add_argument(
+        "--engine",
+        default="local",
+        metavar="NAME",
+        help="local: processes on this machine; ray: tasks on a Ray cluster (default: local)",
+    )
+    where.add_argument(
+        "--workers",
+        type=whole,
+        metavar="W",
+        help="runs at once (default: local, as many as cores and memory allow; ray, as many as the cluster takes)",
+    )
+    where.add_argument(
+        "--address",
+        metavar="HOST:PORT",
+        help="ray: the cluster to use, or auto for the one on this machine (default: start one here, for these runs)",
+    )
+    output = parser.add_argument_group("output")
+    output.add_argument(
+        "--out", type=Path, default=Path("runs"), metavar="DIR", help="folder that holds run folders (default: runs)"
+    )
+    output.add_argument("--quiet", action="store_true", help="no progress, only the result")
+
+
+def run_jobs(args: argparse.Namespace, jobs: "Sequence[Job]", title: str) -> "GridResult":
+    """The grid to its end on the engine asked for; on Ctrl-C a sentence that says how to go on, and the exit."""
+    from chorus.experiments.engines.choice import choose_engine
+    from chorus.experiments.grid import run_grid
+
+    engine = choose_engine(args.engine, jobs, workers=args.workers, address=args.address)
+    try:
+        result = run_grid(jobs, engine, quiet=args.quiet, title=title)
+    except KeyboardInterrupt:
+        ended = sum(job.has_ended for job in jobs)
+        print(
+            f"\nstopped; {ended} of {len(jobs)} runs have ended, and of the others nothing that was checkpointed is "
+            f"lost. Go on with: {this_command()}"
+        )
+        raise SystemExit(_INTERRUPTED) from None
+    print_outcome(result)
+    return result
+
+
+def print_outcome(result: "GridResult") -> None:
+    """How many runs ended how, and the last words of those that failed."""
+    diverged = [job.name for job in result.jobs if job.state == "diverged"]
+    ended = len(result.jobs) - len(result.failures)
+    print(f"{ended} of {len(result.jobs)} runs have ended ({result.skipped} of them before this command)")
+    for name in diverged:
+        print(f"  {name} diverged: no member has a finite loss any more; its curve ends there")
+    for failure in result.failures:
+        print(f"  {failure.job.name} failed twice or could not start:")
+        print("\n".join(f"    {line}" for line in failure.problem.splitlines()))
+    if result.failures:
+        print(f"what failed is tried again by the same command: {this_command()}")
+
+
+def this_command() -> str:
+    return shlex.join(["chorus", *sys.argv[1:]])
