@@ -81,7 +81,7 @@ def test_curse_present(tmp_path: Path) -> None:
     )
     # CERL's members gain 94 - 70 = 24 of the 30 that were lost: 80 %
     cerl = next(finding for finding in found.findings if finding.question == CERL)
-    assert "That is 80 % of what members had lost to the single agent." in cerl.details
+    assert cerl.details[0].startswith("That is 80 % of what members had lost to the single agent (-30.0, 95 % interval")
     # the most entropy that two actions allow is ln 2 = 0.693 nats; 0.5 of it is 72 %
     assert "0.500 nats (95 % interval 0.500 to 0.500, 5 seeds), 72 % of the most" in answer(found, DIVERSITY)
     assert "better with 400k transitions instead of 100k" in answer(found, BUFFER)

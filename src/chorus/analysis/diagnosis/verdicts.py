@@ -3,7 +3,7 @@
 "Yes" and "no" mean that a 95 % interval excludes zero; everything else is "not settled", which is an answer, too.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,8 +36,8 @@ class Diagnosis:
     env: str
     findings: tuple[Finding, ...]
     advice: Advice
-    contrasts: tuple[Contrast, ...]
-    """Every difference a sentence speaks of."""
+    contrasts: Mapping[str, Contrast]
+    """Every difference a sentence speaks of, under a short name."""
 
 
 def diagnose(results: Results, env: str, *, seed: int = 0, actions: int | None = None) -> Diagnosis:
@@ -51,7 +51,7 @@ def diagnose(results: Results, env: str, *, seed: int = 0, actions: int | None =
         cerl(evidence),
         buffer(evidence),
     )
-    return Diagnosis(env, findings, advise(evidence), tuple(contrasts(evidence)))
+    return Diagnosis(env, findings, advise(evidence), contrasts(evidence))
 
 
 def curse(evidence: Evidence) -> Finding:
@@ -184,7 +184,10 @@ def _given_back(evidence: Evidence, gained: Contrast) -> tuple[str, ...]:
     if lost is None or not lost.below:
         return ()
     share = gained.difference.value / -lost.difference.value
-    return (f"That is {percent(share)} of what members had lost to the single agent.",)
+    return (
+        f"That is {percent(share)} of what members had lost to the single agent "
+        f"({signed(lost.difference.value)}, {interval(lost.difference)}).",
+    )
 
 
 def buffer(evidence: Evidence) -> Finding:
@@ -199,23 +202,21 @@ def buffer(evidence: Evidence) -> Finding:
     return _gain(question, words, found, together)
 
 
-def contrasts(evidence: Evidence) -> Iterator[Contrast]:
-    """The differences to draw side by side."""
+def contrasts(evidence: Evidence) -> dict[str, Contrast]:
+    """The differences to draw side by side, under short names."""
     cast = evidence.cast
-    pairs = [
-        (_series(cast.ensemble, "individual"), _series(cast.single, "individual")),
-        (_series(cast.ensemble, "aggregate"), _series(cast.single, "individual")),
-        (_series(cast.ensemble, "aggregate"), _series(cast.ensemble, "individual")),
-        (_series(cast.tandem, "passive"), _series(cast.tandem, "active")),
-        (_series(cast.cerl, "individual"), _series(cast.ensemble, "individual")),
-        (_series(cast.cerl, "aggregate"), _series(cast.ensemble, "aggregate")),
-        (_series(cast.larger, "individual"), _series(cast.ensemble, "individual")),
-        (_series(cast.larger, "aggregate"), _series(cast.ensemble, "aggregate")),
-    ]
-    for first, second in pairs:
-        found = evidence.contrast(first, second)
-        if found is not None:
-            yield found
+    pairs = {
+        "indiv. − single agent": ((cast.ensemble, "individual"), (cast.single, "individual")),
+        "agg. − single agent": ((cast.ensemble, "aggregate"), (cast.single, "individual")),
+        "agg. − indiv.": ((cast.ensemble, "aggregate"), (cast.ensemble, "individual")),
+        "passive − active": ((cast.tandem, "passive"), (cast.tandem, "active")),
+        "CERL − plain, indiv.": ((cast.cerl, "individual"), (cast.ensemble, "individual")),
+        "CERL − plain, agg.": ((cast.cerl, "aggregate"), (cast.ensemble, "aggregate")),
+        "larger − usual buffer, indiv.": ((cast.larger, "individual"), (cast.ensemble, "individual")),
+        "larger − usual buffer, agg.": ((cast.larger, "aggregate"), (cast.ensemble, "aggregate")),
+    }
+    found = {name: evidence.contrast(_series(*first), _series(*second)) for name, (first, second) in pairs.items()}
+    return {name: contrast for name, contrast in found.items() if contrast is not None}
 
 
 def members_against_single(evidence: Evidence) -> Contrast | None:
