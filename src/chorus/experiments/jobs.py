@@ -5,13 +5,14 @@ The directory is named by the configuration, so whoever asks for the same run fi
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from chorus.errors import ChorusError
 from chorus.experiments.config import RunConfig
-from chorus.experiments.resolve import Request, resolve, run_name
+from chorus.experiments.resolve import Request, Resolved, resolve, run_name
+from chorus.experiments.validation import validate
 from chorus.training.run_directory import RunDirectory
 
 State = Literal["missing", "cut", "failed", "finished", "diverged"]
@@ -76,19 +77,14 @@ def last_step(log: Path) -> int:
     return 0
 
 
-def job_for(request: Request, out: Path) -> Job:
-    """Raises a sentence for whatever cannot be; nothing is touched."""
-    resolved = resolve(request)
-    return Job(resolved.config, out / run_name(resolved))
-
-
 def jobs_for(requests: Iterable[Request], out: Path) -> list[Job]:
-    """Each run once, in the order asked for; one error lists everything that cannot be."""
+    """Each run once, in the order asked for; one error lists everything that cannot be, and nothing is touched."""
     jobs: dict[Path, Job] = {}
     problems: dict[str, None] = {}
+    known: dict[str, Resolved] = {}
     for request in requests:
         try:
-            job = job_for(request, out)
+            job = _job(request, out, known)
             check_directory(job)
         except ChorusError as problem:
             problems[str(problem)] = None
@@ -97,6 +93,18 @@ def jobs_for(requests: Iterable[Request], out: Path) -> list[Job]:
     if problems:
         raise ChorusError("; ".join(problems))
     return list(jobs.values())
+
+
+def _job(request: Request, out: Path, known: dict[str, Resolved]) -> Job:
+    """Seeds of one configuration are resolved once: describing an environment may mean constructing it."""
+    but_for_the_seed = repr(replace(request, seed=None))
+    if but_for_the_seed not in known:
+        known[but_for_the_seed] = resolve(request)
+    found = known[but_for_the_seed]
+    if request.seed is not None:
+        found = replace(found, config=replace(found.config, seed=request.seed))
+        validate(found.config, found.spec)
+    return Job(found.config, out / run_name(found))
 
 
 def check_directory(job: Job) -> None:

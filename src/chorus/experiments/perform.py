@@ -41,10 +41,15 @@ def create_in(path: Path, config: RunConfig, meta: dict[str, Any]) -> Assembly:
     return assembly
 
 
-def perform(path: Path, config: RunConfig, command: list[str], progress: ProgressView) -> dict[str, Any]:
-    """The run's last status: made if it is missing, gone on with if it was cut, left alone if it has ended."""
+def perform(
+    path: Path, config: RunConfig, command: list[str], progress: ProgressView, *, patience_seconds: float = 0.0
+) -> dict[str, Any]:
+    """The run's last status: made if it is missing, gone on with if it was cut, left alone if it has ended.
+
+    If another process is still at it, that is waited for with some patience.
+    """
     if RunDirectory(path).exists():
-        return go_on(path, progress)
+        return go_on(path, progress, patience_seconds=patience_seconds)
     _clear_stillborn(path)
     return run_in(create_in(path, config, {**provenance(), "command": command}), path, progress)
 
@@ -57,7 +62,9 @@ def _clear_stillborn(path: Path) -> None:
         path.rmdir()
 
 
-def go_on(path: Path, progress: ProgressView, torso: Torso | None = None) -> dict[str, Any]:
+def go_on(
+    path: Path, progress: ProgressView, torso: Torso | None = None, *, patience_seconds: float = 0.0
+) -> dict[str, Any]:
     """The status after resuming; runs that have ended are not touched."""
     directory = RunDirectory(path)
     config = stored_config(directory, torso)
@@ -66,14 +73,14 @@ def go_on(path: Path, progress: ProgressView, torso: Torso | None = None) -> dic
     prepare(config.runtime)
     assembly = Assembly.of(config)
     assembly.check_room(path)
-    return run_in(assembly, path, progress)
+    return run_in(assembly, path, progress, patience_seconds)
 
 
-def run_in(assembly: Assembly, path: Path, progress: ProgressView) -> dict[str, Any]:
+def run_in(assembly: Assembly, path: Path, progress: ProgressView, patience_seconds: float = 0.0) -> dict[str, Any]:
     """Train in an existing directory, from its newest checkpoint if it has one, until the run ends."""
     directory = RunDirectory(path)
     meta = directory.read_meta()
-    directory.lock()
+    directory.lock(patience_seconds)
     if directory.has_ended():
         # Another process had the lock until now; its replay is gone, and starting again would destroy its logs.
         directory.close()
