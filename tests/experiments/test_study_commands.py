@@ -37,11 +37,13 @@ def test_the_paper_scale_is_priced_in_gpu_days(tmp_path, capsys):
         (["figure99"], ("'figure99'", "chorus list studies")),
         (["figure3", "--part", "continuous"], ("no part 'continuous'", "it has discrete")),
         (["figure3", "--engine", "rey"], ("'rey'", "did you mean 'ray'?")),
+        (["figure3", "--scale", "paper"], ("none is visible here", "--device cpu")),
         ([], ("STUDY", "chorus reproduce --help")),
     ],
     ids=lambda case: " ".join(case) or "nothing",
 )
-def test_wrong_studies_are_refused_before_anything_is_touched(tmp_path, capsys, arguments, parts):
+def test_wrong_studies_are_refused_before_anything_is_touched(tmp_path, capsys, monkeypatch, arguments, parts):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     assert main(["reproduce", *arguments, "--quiet", "--out", str(tmp_path)]) == 2
     said = capsys.readouterr()
     assert said.out == "" and len(said.err.splitlines()) == 1
