@@ -17,12 +17,13 @@ def write_findings(jobs: "Sequence[Job]", folder: Path, title: str, figure: int 
     from chorus.analysis.report import write_dataset_report
     from chorus.analysis.study import make_study
     from chorus.errors import ChorusError
+    from chorus.experiments.jobs import last_step
 
-    begun = [job.path for job in jobs if job.step() > 0]
-    if not begun:
+    evaluated = [job.path for job in jobs if last_step(job.path / "metrics.jsonl")]
+    if not evaluated:
         print("no run has been evaluated yet, so there is nothing to draw")
         return False
-    dataset = load_runs(begun)
+    dataset = load_runs(evaluated)
     report = folder / f"report{tag}.html"
     summary = write_dataset_report(dataset, report, title=title)
     for finding in summary.findings:

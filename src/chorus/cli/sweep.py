@@ -14,14 +14,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     what = parser.add_argument_group("what to run")
     what.add_argument(
-        "--preset", nargs="+", required=True, metavar="NAME", help="the algorithms; `chorus list` shows them"
+        "--preset",
+        nargs="+",
+        required=True,
+        metavar="NAME",
+        help="the algorithms; `chorus list` shows them (default: none, give one or more)",
     )
     what.add_argument(
         "--env",
         nargs="+",
         required=True,
         metavar="ID",
-        help="environments, or sets of them by name: minatar5, atari4, atari55, mujoco4",
+        help="environments, or sets of them by name: minatar5, atari4, atari55, mujoco4 (default: none, give one or "
+        "more)",
     )
     what.add_argument("--seeds", type=whole, default=1, metavar="S", help="seeds 0 to S - 1 of each (default: 1)")
     what.add_argument(

@@ -47,15 +47,25 @@ def run_grid(
     On Ctrl-C everything under way is stopped and the interrupt goes on to the caller; the same call again goes on.
     """
     unique = list({job.path: job for job in jobs}.values())
-    todo = deque(job for job in unique if not job.has_ended)
+    todo = [job for job in unique if not job.has_ended]
     skipped = len(unique) - len(todo)
-    grid = _Grid(todo, engine, view or grid_view(quiet), total=len(unique), done=skipped)
+    grid = _Grid(deque(map(_Waiting, todo)), engine, view or grid_view(quiet), total=len(unique), done=skipped)
     try:
         grid.run(title)
     finally:
         grid.view.close()
         engine.stop()
     return GridResult(unique, skipped, grid.failures)
+
+
+@dataclass
+class _Waiting:
+    """How far a run is does not change while it waits, and is not read again and again from storage."""
+
+    job: Job
+
+    def __post_init__(self) -> None:
+        self.share = self.job.step() / self.job.total_steps
 
 
 @dataclass
@@ -71,7 +81,7 @@ class _UnderWay:
 
 @dataclass
 class _Grid:
-    waiting: deque[Job]
+    waiting: deque[_Waiting]
     engine: Engine
     view: GridView
     total: int
@@ -85,7 +95,7 @@ class _Grid:
         self.view.start(title, self._snapshot())
         while self.waiting or self.running:
             while self.waiting and len(self.running) < self.engine.workers:
-                self._start(self.waiting.popleft())
+                self._start(self.waiting.popleft().job)
             for ended in self.engine.wait(_SECONDS_BETWEEN_LOOKS):
                 self._end(ended)
             self.view.update(self._snapshot())
@@ -107,20 +117,19 @@ class _Grid:
             self.view.say(f"{job.name}: {job.state}")
         elif self.tried[job.name] < _ATTEMPTS and not ended.hopeless:
             self.view.say(f"{job.name}: failed ({last_line(problem)}); it is tried once more")
-            self.waiting.append(job)
+            self.waiting.append(_Waiting(job))
         else:
             self.failures.append(Failure(job, problem))
             self.view.say(f"{job.name}: failed ({last_line(problem)})")
 
     def _snapshot(self) -> Snapshot:
         attempts = [one.attempt() for one in self.running.values()]
-        waiting = [(job, job.step() / job.total_steps) for job in self.waiting]
         return Snapshot(
             total=self.total,
             done=self.done,
             failed=len(self.failures),
             running=tuple(map(_line, attempts)),
-            left=self.forecast.left(waiting, attempts, self.engine.workers),
+            left=self.forecast.left([(one.job, one.share) for one in self.waiting], attempts, self.engine.workers),
         )
 
 

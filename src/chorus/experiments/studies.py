@@ -104,11 +104,6 @@ class Study:
             raise ChorusError(f"{self.name} has no part '{part}'; it has {' and '.join(names)}")
         return tuple(one for one in self.parts if one.name == part)
 
-    def missing_presets(self) -> list[str]:
-        """Presets that this version of Chorus does not have."""
-        names = dict.fromkeys(arm.preset for part in self.parts for arm in part.arms)
-        return [name for name in names if name not in PRESETS]
-
 
 def request(preset: str, env: str, seed: int, scale: Scale, options: Mapping[str, Any], device: str | None) -> Request:
     wanted = {**options, **({"device": device} if device else {})}

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from chorus.errors import ChorusError
 from chorus.experiments.assemble import Assembly
 from chorus.experiments.engines import Ended
 from chorus.experiments.engines.worker import HOPELESS
@@ -111,7 +112,7 @@ def _environment(job: Job, gpu: str | None) -> dict[str, str]:
 def visible_gpus() -> list[str]:
     """Numbers of the graphics processors this process may use; JAX is not asked, it would take them."""
     if "CUDA_VISIBLE_DEVICES" in os.environ:
-        return [gpu for gpu in os.environ["CUDA_VISIBLE_DEVICES"].split(",") if gpu]
+        return [gpu for gpu in os.environ["CUDA_VISIBLE_DEVICES"].split(",") if gpu not in ("", "-1")]
     return sorted(device.name[6:] for device in Path("/dev").glob("nvidia*") if re.fullmatch(r"nvidia\d+", device.name))
 
 
@@ -142,4 +143,9 @@ def memory_bytes(job: Job) -> int:
 
 def local_engine(jobs: Sequence[Job], workers: int | None = None) -> LocalEngine:
     """With `workers` processes at once; without, as many as fit."""
+    if any(job.config.runtime.device == "gpu" for job in jobs) and not visible_gpus():
+        raise ChorusError(
+            "these runs ask for a graphics processor and none is visible here; use --device cpu, or --engine ray with "
+            "nodes that have one (CUDA_VISIBLE_DEVICES says which are to be used)"
+        )
     return LocalEngine(workers if workers is not None else workers_that_fit(jobs))

@@ -10,6 +10,7 @@ import os
 import secrets
 import sys
 import time
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -133,7 +134,10 @@ def _connect(address: str | None) -> None:
         # For a cluster that ends with us, a token that nobody has to keep.
         os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
     try:
-        ray.init(address=address or "local", namespace="chorus", log_to_driver=False, logging_level=logging.ERROR)
+        with warnings.catch_warnings():
+            # Ray forks to start its servers, and JAX warns of that; what is forked starts another program at once.
+            warnings.filterwarnings("ignore", message="os.fork", category=RuntimeWarning)
+            ray.init(address=address or "local", namespace="chorus", log_to_driver=False, logging_level=logging.ERROR)
     except (ray.exceptions.RayError, ConnectionError, RuntimeError, ValueError, OSError) as problem:
         where = f"the Ray cluster at {address} cannot be used" if address else "no Ray cluster can be started here"
         raise ChorusError(

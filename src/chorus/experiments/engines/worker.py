@@ -29,8 +29,12 @@ def main() -> int:
 
 
 def _die_with_parent() -> None:
-    """Input ends when the parent does, however it does; a run without anybody to wait for it must not go on."""
-    sys.stdin.read()
+    """Input ends when the parent does, however it does; a run without anybody to wait for it must not go on.
+
+    Read without Python's buffer, whose lock this thread would hold when the interpreter ends.
+    """
+    while os.read(sys.stdin.fileno(), 1_024):
+        pass
     os._exit(1)
 
 
