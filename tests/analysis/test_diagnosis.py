@@ -173,7 +173,7 @@ def test_a_recorded_share_of_own_data_is_told(tmp_path: Path) -> None:
     found = diagnosis(tmp_path / "none", PRESENT)
     (detail,) = (f.details[0] for f in found.findings if f.question == OFF_POLICY)
     assert "was not recorded" in detail and "1/10 each" in detail
-    found = diagnosis(tmp_path / "some", PRESENT, metrics={"replay/own_share": 0.2})
+    found = diagnosis(tmp_path / "some", PRESENT, metrics={"replay/own_sampled/mean": 0.2})
     (detail,) = (f.details[0] for f in found.findings if f.question == OFF_POLICY)
     assert "generated 20 % of what it learnt from (95 % interval 20 % to 20 %, 5 seeds)" in detail
 

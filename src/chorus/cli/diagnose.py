@@ -1,6 +1,8 @@
 """`chorus diagnose`: does an environment suffer from the curse, from what, and what to use there?"""
 
 import argparse
+import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chorus.cli.grid import add_dry_run, add_grid_options
@@ -90,7 +92,13 @@ def print_diagnosis(summary: "Summary") -> None:
 
 def next_command(args: argparse.Namespace, seeds: int) -> str:
     """The same with twice the seeds: what is finished stays finished."""
-    scale = "" if args.scale == "laptop" else f" --scale {args.scale}"
-    return (
-        f"chorus diagnose {args.env}{scale} --seeds {2 * seeds}      the finished runs are kept, so it only adds seeds"
-    )
+    given = {"--scale": args.scale, "--members": args.members, "--total-steps": args.total_steps}
+    given |= {"--max-episode-steps": args.max_episode_steps, "--out": args.out, "--seeds": 2 * seeds}
+    usual = {"--scale": "laptop", "--out": Path("runs")}
+    words = [
+        word
+        for name, value in given.items()
+        if value is not None and value != usual.get(name)
+        for word in (name, str(value))
+    ]
+    return f"{shlex.join(['chorus', 'diagnose', args.env, *words])}      twice the seeds; finished runs are kept"

@@ -22,6 +22,7 @@ COMMANDS = {
     "show": ("chorus.cli.show", "what a preset is made of, and where each number comes from"),
 }
 _EPILOG = """first steps:
+  chorus demo                                                   the curse and its cure, in about ten minutes
   chorus train cerl --env MinAtar/Breakout-v1 --scale smoke     a whole run in about 20 seconds
   chorus list                                                   what else there is
   chorus show cerl                                              what an algorithm is made of

@@ -9,7 +9,7 @@ from chorus.analysis.comparisons import same_runs, settled
 from chorus.analysis.results import VOTE_ENTROPY, Results, Series
 from chorus.analysis.variants import Variant
 
-OWN_SHARE = "replay/own_share"
+OWN_SHARE = "replay/own_sampled/mean"
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """A diagnosis as a page: what to use, the answers, and the evidence for them."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from chorus.analysis import figures
@@ -49,12 +50,16 @@ def make_sections(study: Study, diagnosis: Diagnosis) -> list[Section]:
             "evidence",
             "The evidence",
             "Final returns, two at a time, and how they came about.",
-            [*shown, *panels(study)],
+            [*shown, *learning(study)],
         ),
         Section("inside", "Diversity and settings", "How unlike members are; what settings do.", inside(study)),
         Section("diagrams", "What ran", "Drawn from the runs' configurations.", diagrams(study)),
     ]
     return [section for section in sections if section.plates]
+
+
+def learning(study: Study) -> list[Plate]:
+    return [replace(plate, title="How returns grew") for plate in panels(study)]
 
 
 def differences(study: Study, diagnosis: Diagnosis) -> figures.Drawing | None:
