@@ -24,6 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from chorus.cli.findings import write_findings
     from chorus.cli.grid import print_plan, run_jobs
     from chorus.experiments.demo import DEMO, LONG
     from chorus.experiments.studies import jobs_of

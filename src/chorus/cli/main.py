@@ -10,9 +10,9 @@ from chorus.errors import ChorusError
 
 # Command -> (module, one line of help). Modules are imported when their command is, so help answers at once.
 COMMANDS = {
-    "demo": ("chorus.cli.demo", "the curse of diversity on MinAtar in about ten minutes, ending in a report"),
+    "demo": ("chorus.cli.demo", "the curse and its cure on MinAtar in ten minutes"),
     "train": ("chorus.cli.train", "train an algorithm on an environment"),
-    "diagnose": ("chorus.cli.diagnose", "does your environment suffer from the curse, and what to use there?"),
+    "diagnose": ("chorus.cli.diagnose", "is there a curse in your environment, what to use"),
     "resume": ("chorus.cli.resume", "go on with a run that was stopped"),
     "evaluate": ("chorus.cli.evaluate", "play episodes with a trained run, and film them"),
     "sweep": ("chorus.cli.sweep", "run every combination of algorithms, environments, seeds and settings"),

@@ -1,9 +1,11 @@
 """What `chorus diagnose` runs: the four algorithms of the paper that fit the actions, and a larger buffer."""
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from chorus.envs.spec import EnvSpec
+from chorus.errors import ChorusError
 from chorus.experiments.config import Scale
+from chorus.experiments.presets import PRESETS
 from chorus.experiments.scales import row_for
 from chorus.experiments.studies import Arm, Ground, Part, Scaled
 
@@ -38,7 +40,15 @@ class Wishes:
 
 
 def presets_for(spec: EnvSpec) -> Presets:
-    return _BY_FAMILY.get(spec.family, DISCRETE)
+    """Raises a sentence where this version has not all of them."""
+    chosen = _BY_FAMILY.get(spec.family, DISCRETE)
+    absent = [name for name in astuple(chosen) if name not in PRESETS]
+    if absent:
+        raise ChorusError(
+            f"a diagnosis of '{spec.id}' needs the preset(s) {', '.join(absent)}, which this version of Chorus does not "
+            "have; `chorus list` shows those it has"
+        )
+    return chosen
 
 
 def larger_buffer(spec: EnvSpec, scale: Scale, total_steps: int | None = None) -> int | None:
