@@ -54,10 +54,10 @@ def run_jobs(args: argparse.Namespace, jobs: "Sequence[Job]", title: str) -> "Gr
     from chorus.experiments.engines.choice import choose_engine
     from chorus.experiments.grid import run_grid
 
-    engine = choose_engine(args.engine, jobs, workers=args.workers, address=args.address)
-    if not args.quiet:
-        print(f"{plan(jobs, engine.workers)}; runs go to {args.out}", flush=True)
     try:
+        engine = choose_engine(args.engine, jobs, workers=args.workers, address=args.address)
+        if not args.quiet:
+            print(f"{plan(jobs, engine.workers)}; runs go to {args.out}", flush=True)
         result = run_grid(jobs, engine, quiet=args.quiet, title=title)
     except KeyboardInterrupt:
         ended = sum(job.has_ended for job in jobs)

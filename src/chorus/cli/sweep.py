@@ -33,6 +33,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--scale", choices=["smoke", "laptop", "paper"], help="budget and network together (default: laptop)"
     )
     what.add_argument(
+        "--hyperparameters",
+        choices=["code", "table"],
+        help="where the paper's table differs from the code it was run with, which to follow (default: code)",
+    )
+    what.add_argument(
         "--set",
         dest="settings",
         nargs="+",
@@ -58,6 +63,7 @@ def run(args: argparse.Namespace) -> int:
         envs=args.env,
         seeds=args.seeds,
         scale=args.scale,
+        hyperparameters=args.hyperparameters,
         settings=parse_settings(args.settings),
     )
     left_out = sweep.left_out()

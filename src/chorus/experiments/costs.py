@@ -25,13 +25,13 @@ class Rate:
     member: float
 
 
-# On one core, measured at the laptop scale (docs/reproduction.md); Box spaces are SAC's.
+# On one core, measured at the laptop scale (docs/reproduction.md).
 _CPU = {
     "minatar": Rate(step=1.2e-4, member=5.7e-4),
     "flat": Rate(step=2.0e-4, member=5.0e-4),
     "atari": Rate(step=1.8e-3, member=2.1e-2),
     "image": Rate(step=1.8e-3, member=2.1e-2),
-    "box": Rate(step=5.0e-4, member=1.2e-3),
+    "control": Rate(step=5.0e-4, member=1.2e-3),
 }
 # How many times the work of the laptop scale's networks those of the paper scale are.
 _PAPER_WORK = {"minatar": 2.0, "flat": 1.0}
@@ -62,7 +62,7 @@ def _gpu_rate(config: RunConfig, family: str) -> Rate:
     Atari: 2 days for Double DQN, 3.5 for N = 10, 3 with three layers shared, 50M agent steps each. MuJoCo: 5 and 12.5
     hours for ten seeds of SAC and of Ensemble SAC with N = 10 at once, 1M steps each.
     """
-    if family == "box":
+    if family == "control":
         one, ten, steps = 0.5 * _HOUR, 1.25 * _HOUR, 1e6
     else:
         one, ten, steps = 2.0 * _DAY, (3.5 if config.agent.shared_layers < 3 else 3.0) * _DAY, 5e7

@@ -6,7 +6,7 @@ from itertools import product
 from typing import Any
 
 from chorus.errors import ChorusError
-from chorus.experiments.config import Scale
+from chorus.experiments.config import Hyperparameters, Scale
 from chorus.experiments.env_sets import expand
 from chorus.experiments.presets import find_preset
 from chorus.experiments.resolve import Request, option_applies
@@ -20,6 +20,7 @@ class Sweep:
     envs: Sequence[str]
     seeds: int
     scale: Scale | None = None
+    hyperparameters: Hyperparameters | None = None
     settings: Mapping[str, Sequence[Any]]
 
     def requests(self) -> list[Request]:
@@ -27,7 +28,14 @@ class Sweep:
         if self.seeds < 1:
             raise ChorusError(f"--seeds is {self.seeds}; it must be at least 1")
         return [
-            Request(preset=preset, env=env, seed=seed, scale=self.scale, options=options)
+            Request(
+                preset=preset,
+                env=env,
+                seed=seed,
+                scale=self.scale,
+                hyperparameters=self.hyperparameters,
+                options=options,
+            )
             for seed in range(self.seeds)
             for env in expand(self.envs)
             for preset in self.presets
