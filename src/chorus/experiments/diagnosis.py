@@ -45,7 +45,7 @@ def presets_for(spec: EnvSpec) -> Presets:
     absent = [name for name in astuple(chosen) if name not in PRESETS]
     if absent:
         raise ChorusError(
-            f"a diagnosis of '{spec.id}' needs the preset(s) {', '.join(absent)}, which this version of Chorus does not "
+            f"a diagnosis of '{spec.id}' needs the preset(s) {', '.join(absent)}, which this version does not "
             "have; `chorus list` shows those it has"
         )
     return chosen
