@@ -66,5 +66,5 @@ def test_the_short_form_for_real(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "8 of 8 runs have ended" in done.stdout and "8 runs, 0 of them ended before" in done.stdout + done.stderr
     assert (tmp_path / "reports" / "demo" / "report.html").is_file()
-    assert "one seed" not in done.stdout and "2 seeds" in done.stdout
+    assert "2 seeds in the environment with fewest" in done.stdout
     assert done.stderr.count("started") == 8  # live progress, as plain lines
