@@ -157,6 +157,23 @@ def test_the_single_agent_is_advised_where_all_ensembles_are_worse(tmp_path: Pat
     assert verdicts(found)[OFF_POLICY] == "missing"
 
 
+def test_a_sure_lead_is_advised_before_a_larger_one_that_may_be_chance(tmp_path: Path) -> None:
+    found = diagnosis(
+        tmp_path,
+        {
+            "double-dqn": {"individual": around(100, *CLOSE)},
+            "bootstrapped-dqn": {"individual": around(90, *CLOSE), "aggregate": around(110, *CLOSE)},
+            "cerl": {"individual": around(90, *CLOSE), "aggregate": around(120, -80, 80, 0, -60, 60)},
+        },
+    )
+    assert found.advice.settled and found.advice.headline == "Use Bootstrapped DQN (agg.)."
+
+
+def test_with_one_action_there_is_nothing_to_vote_about(tmp_path: Path) -> None:
+    found = diagnosis(tmp_path, PRESENT, actions=1)
+    assert verdicts(found)[DIVERSITY] == "missing" and verdicts(found)[CURSE] == "yes"
+
+
 def test_negative_returns_have_differences_but_no_percentages(tmp_path: Path) -> None:
     found = diagnosis(
         tmp_path,

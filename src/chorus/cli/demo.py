@@ -12,7 +12,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "was cut is gone on with."
     )
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--long", action="store_true", help="the overnight version: more games and more steps")
+    what.add_argument("--long", action="store_true", help="the overnight version: more games, seeds and steps")
     what.add_argument(
         "--scale",
         choices=["smoke", "laptop"],

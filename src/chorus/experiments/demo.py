@@ -57,6 +57,6 @@ def _part(name: str, laptop: Ground, settings: Mapping[str, Any]) -> Part:
 DEMO = _part("demo", Ground(("MinAtar/SpaceInvaders-v1",), 5), _QUICK)
 LONG = _part(
     "long demo",
-    Ground(("MinAtar/SpaceInvaders-v1", "MinAtar/Breakout-v1", "MinAtar/Asterix-v1"), 5),
+    Ground(("MinAtar/SpaceInvaders-v1", "MinAtar/Breakout-v1", "MinAtar/Asterix-v1"), 10),
     _OVERNIGHT,
 )

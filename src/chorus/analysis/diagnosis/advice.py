@@ -27,8 +27,9 @@ def advise(evidence: Evidence) -> Advice:
     against = [found for series in ensembles if (found := evidence.contrast(series, single))]
     if not against:
         return Advice(None, False, "No advice: no ensemble has a run that ended.", ())
-    best = max(against, key=lambda found: found.difference.value)
-    if best.above:
+    better = [found for found in against if found.above]
+    best = max(better or against, key=lambda found: found.difference.value)
+    if better:
         return Advice(best.first, True, f"Use {best.first.label}.", _reasons_for(best, against, evidence))
     if all(found.below for found in against):
         return Advice(

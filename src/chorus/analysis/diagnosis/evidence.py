@@ -72,8 +72,8 @@ class Evidence:
         return Contrast(first, second, float(np.mean(x)), float(np.mean(y)), found)
 
     def entropy(self, variant: Variant | None) -> Estimate | None:
-        """Vote entropy in nats, on the states that individual members visit."""
-        return self._metric(variant, VOTE_ENTROPY)
+        """Vote entropy in nats, on the states that individual members visit; None where there is nothing to choose."""
+        return self._metric(variant, VOTE_ENTROPY) if variant and self.most_entropy(variant) > 0 else None
 
     def own_share(self, variant: Variant | None) -> Estimate | None:
         """Of the transitions a member learnt from, the share that it generated itself."""

@@ -83,6 +83,7 @@ def cause(evidence: Evidence) -> str:
         ("yes", "no"): "It is off-policy-ness and not lack of diversity",
         ("yes", "yes"): "Off-policy-ness plays a part, although the members hardly differ",
         ("no", "yes"): "It is not off-policy-ness; the members hardly differ",
+        ("no", "no"): "It is neither off-policy-ness nor lack of diversity",
     }
     lead = causes.get((hurt, alike)) or (
         "Off-policy-ness plays a part; diversity is not settled"
