@@ -215,12 +215,17 @@ def _lay_over(config: RunConfig, change: dict[str, Any], sources: dict[str, str]
     return RunConfig.from_json(after, who)
 
 
+def option_applies(name: str, preset: Preset) -> bool:
+    """Options of the algorithm itself belong to the presets that name them, all others to every preset."""
+    return name not in _OF_THE_ALGORITHM - preset.options
+
+
 def _option_tree(options: dict[str, Any], preset: Preset, config: RunConfig) -> dict[str, Any]:
     tree: dict[str, Any] = {}
     for name, value in options.items():
         if name not in OPTIONS:
             raise ChorusError(f"the option '{name}' is not known{did_you_mean(name, OPTIONS)}")
-        if name in _OF_THE_ALGORITHM - preset.options:
+        if not option_applies(name, preset):
             others = ", ".join(other.name for other in PRESETS.values() if name in other.options)
             raise ChorusError(
                 f"--{name.replace('_', '-')} {value} does not apply to {preset.name}; it belongs to {others}"
