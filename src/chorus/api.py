@@ -89,11 +89,20 @@ def go_on(path: Path, progress: ProgressView, torso: Torso | None = None) -> dic
     directory = RunDirectory(path)
     config = stored_config(directory, torso)
     if directory.has_ended():
+        tidy(directory)
         return directory.read_status()
     prepare(config.runtime)
     assembly = Assembly.of(config)
     assembly.check_room(path)
     return run_in(assembly, path, progress)
+
+
+def tidy(directory: RunDirectory) -> None:
+    """A run killed between its last status and the removal of its replay still has it: remove it now."""
+    if directory.replay.exists() and not directory.read_meta().get("keep_replay"):
+        directory.lock()
+        directory.delete_replay()
+        directory.close()
 
 
 def run_in(assembly: Assembly, path: Path, progress: ProgressView) -> dict[str, Any]:
@@ -126,6 +135,16 @@ def stored_config(directory: RunDirectory, torso: Torso | None = None) -> RunCon
     return replace(config, agent=replace(config.agent, torso=custom(torso)))
 
 
+def _nothing_to_load(directory: RunDirectory) -> str:
+    path, status = directory.path, directory.read_status()
+    if directory.has_ended():
+        return (
+            f"{path} has no usable checkpoint and has ended ({status['state']}: {status['reason']}); remove the "
+            "folder and train again, with a smaller --learning-rate if it diverged"
+        )
+    return f"{path} has no usable checkpoint yet; train it further with `chorus resume {path}`"
+
+
 def load(run: str | Path, policy: str | None = None, *, torso: Torso | None = None, seed: int = 0) -> Player:
     """The newest checkpoint of a run, ready to act: `load(run).predict(observation)`."""
     path = Path(run)
@@ -133,7 +152,7 @@ def load(run: str | Path, policy: str | None = None, *, torso: Torso | None = No
     config = stored_config(directory, torso)
     checkpoints, _ = checkpoint.find(directory.checkpoints, None)
     if not checkpoints:
-        raise ChorusError(f"{path} has no usable checkpoint yet; train it further with `chorus resume {path}`")
+        raise ChorusError(_nothing_to_load(directory))
     assembly = Assembly.of(config)
     state = checkpoints[-1].load_state(jax.eval_shape(assembly.agent.init, jax.random.key(0)))
     return Player(assembly, state.params, policy, seed)

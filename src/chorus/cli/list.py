@@ -8,7 +8,12 @@ TOPICS = ("presets", "envs", "scales", "runs")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "topic", nargs="?", default="presets", metavar="TOPIC", help="presets, envs, scales or runs (default: presets)"
+        "topic",
+        nargs="?",
+        default="presets",
+        metavar="TOPIC",
+        help="presets, envs, scales or runs, or a set of games, atari57, atari55 or atari4, one id a line (default: "
+        "presets)",
     )
     parser.add_argument(
         "--out", type=Path, default=Path("runs"), metavar="DIR", help="folder whose runs are listed (default: runs)"
@@ -16,11 +21,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from chorus.envs.atari_games import named_sets
     from chorus.errors import ChorusError
     from chorus.suggest import did_you_mean
 
+    sets = named_sets()
+    if args.topic in sets:
+        print("\n".join(sets[args.topic]))
+        return 0
     if args.topic not in TOPICS:
-        raise ChorusError(f"'{args.topic}' cannot be listed{did_you_mean(args.topic, TOPICS)}")
+        raise ChorusError(f"'{args.topic}' cannot be listed{did_you_mean(args.topic, (*TOPICS, *sets))}")
     {"presets": _presets, "envs": _envs, "scales": _scales, "runs": lambda: _runs(args.out)}[args.topic]()
     return 0
 
@@ -42,7 +52,8 @@ def _envs() -> None:
     print("\n".join(sorted(JAX_ENVS)))
     print("\nAtari (ALE/Breakout-v5 and BreakoutNoFrameskip-v4 are one environment, the paper's protocol):")
     print("\n".join(games()))
-    print("\nsets: " + ", ".join(f"{name} ({len(ids)} games)" for name, ids in named_sets().items()))
+    sets = ", ".join(f"{name} ({len(ids)} games)" for name, ids in named_sets().items())
+    print(f"\nsets: {sets}; `chorus list atari55` prints the ids of one")
     others = ("phys2d/", "tabular/", "GymV")
     registered = sorted(name for name in gymnasium.registry if not (name.startswith(others) or is_atari(name)))
     print("\nregistered with Gymnasium here (those with Discrete actions and a Box observation can be trained on):")

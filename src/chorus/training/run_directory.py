@@ -31,7 +31,12 @@ class RunDirectory:
         return self.path / "replay"
 
     def exists(self) -> bool:
-        return (self.path / "config.json").is_file()
+        try:
+            return (self.path / "config.json").is_file()
+        except OSError as problem:
+            raise ChorusError(
+                f"{self.path} cannot be looked into ({problem.strerror}); choose another --out, or ask for access"
+            ) from problem
 
     def create(self, config: dict[str, Any], meta: dict[str, Any]) -> None:
         """A new run; nothing may be there yet."""
