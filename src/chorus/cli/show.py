@@ -31,10 +31,10 @@ def run(args: argparse.Namespace) -> int:
     if args.env is None and args.config is None:
         args.env = _DEFAULT_ENV
     resolved = resolve(request_from(args))
-    Assembly.of(resolved.config).check_network()
     if args.json:
         print(json.dumps(resolved.config.to_json(), indent=2))
         return 0
+    Assembly.of(resolved.config).check_network()
     print(f"{preset.title} ({preset.name}): {preset.summary}")
     print(f"source: {preset.source}")
     flat = flatten(resolved.config.to_json())
