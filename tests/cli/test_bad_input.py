@@ -244,6 +244,15 @@ def test_a_folder_that_may_not_be_looked_into_is_named(tmp_path, capsys, monkeyp
         room.free_disk_bytes(closed / "runs")
 
 
+@pytest.mark.parametrize("name", ["config.json", "meta.json"])
+def test_a_damaged_file_of_a_run_is_named(finished, tmp_path, capsys, name):
+    run = Path(shutil.copytree(finished, tmp_path / finished.name))
+    (run / name).write_text("{")
+    status = json.loads((run / "status.json").read_text())
+    (run / "status.json").write_text(json.dumps({**status, "state": "running"}))
+    refuse(["resume", str(run)], capsys, str(run / name), "cannot be read", "restore it")
+
+
 def test_a_path_that_cannot_be_written_is_refused_before_anything_is_said(tmp_path, capsys):
     (tmp_path / "file").write_text("in the way")
     refuse(["train", *CARTPOLE, "--out", str(tmp_path / "file")], capsys, str(tmp_path / "file"), "another --out")
