@@ -24,8 +24,8 @@ from chorus.training.room import allocated_bytes, free_memory_bytes
 
 PAPER_TRANSITIONS = 1_000_000
 EPISODE_STEPS, BATCH, ROUNDS, KINDS_OF_FRAMES = 1_000, 32, 2_001, 2_000
-# More lanes than the paper's one fill a huge ring in fewer calls; what a row costs does not depend on them.
-LANES_OF_HUGE_RINGS = 8
+# More lanes than the paper's one fill a ring in fewer calls; neither a row's size nor a batch depends on them.
+LANES = 8
 
 
 def fill(ring: Ring) -> None:
@@ -98,9 +98,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where the ring's files are made (default: the temporary folder)")
     args = parser.parse_args()
     config = resolve(Request(preset="bootstrapped-dqn", env="ALE/Breakout-v5", scale="paper")).config
-    layout = replace(Assembly.of(config).ring_layout(), capacity=args.transitions)
-    if args.transitions > PAPER_TRANSITIONS:
-        layout = replace(layout, lanes=LANES_OF_HUGE_RINGS)
+    layout = replace(Assembly.of(config).ring_layout(), capacity=args.transitions, lanes=LANES)
     folder = Path(tempfile.mkdtemp(prefix="chorus-replay-", dir=args.folder))
     try:
         results, facts = measure(layout, folder)
