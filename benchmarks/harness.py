@@ -95,10 +95,9 @@ def threads() -> int:
 
 def _commit() -> str:
     """The commit that was measured, `-dirty` if the sources differ from it; what benchmarks write does not count."""
-    written = (LATEST, HISTORY, HERE.parent / "docs" / "cost.md")
-    unwritten = [f":!{path.relative_to(HERE.parent)}" for path in written]
+    written = [f":!{path.relative_to(HERE.parent)}" for path in (LATEST, HISTORY)]
     commit = _git("rev-parse", "--short", "HEAD")
-    changed = _git("status", "--porcelain", "--untracked-files=no", "--", ".", *unwritten)
+    changed = _git("status", "--porcelain", "--untracked-files=no", "--", "src", "benchmarks", *written)
     return f"{commit}-dirty" if commit and changed else commit or "unknown"
 
 
