@@ -1,25 +1,20 @@
 """The Python face of Chorus: `train`, `resume` and `load`."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import flax.linen as nn
 import jax
 
 from chorus.errors import ChorusError
 from chorus.experiments.assemble import Assembly
-from chorus.experiments.config import Hyperparameters, RunConfig, Scale
-from chorus.experiments.resolve import Request, Resolved, resolve, run_name
-from chorus.experiments.runtime import prepare, provenance
+from chorus.experiments.config import Hyperparameters, Scale
+from chorus.experiments.perform import Torso, create, go_on, run_in, stored_config
+from chorus.experiments.resolve import Request, resolve
 from chorus.networks.torsos import custom
 from chorus.player import Player
 from chorus.training import checkpoint
-from chorus.training.progress import ProgressView, for_terminal
+from chorus.training.progress import for_terminal
 from chorus.training.run_directory import RunDirectory
-from chorus.training.trackers import Shielded, TensorBoard, Tracker, WeightsAndBiases
-
-Torso = nn.Module | tuple[nn.Module, ...]
 
 
 def train(
@@ -61,78 +56,10 @@ def train(
     return path
 
 
-def create(
-    resolved: Resolved, out: Path, *, tensorboard: bool = False, track: bool = False, keep_replay: bool = False
-) -> tuple[Assembly, Path]:
-    """The directory of a resolved run, once everything that can be wrong with it has been ruled out."""
-    path = out / run_name(resolved)
-    prepare(resolved.config.runtime)
-    assembly = Assembly.of(resolved.config)
-    assembly.check_network()
-    directory = RunDirectory(path)
-    if directory.exists() and directory.read_config() != resolved.config.to_json():
-        raise ChorusError(f"{path} is another run's directory: its config.json differs; choose another --out")
-    assembly.check_room(path)
-    wishes = {"tensorboard": tensorboard, "track": track, "keep_replay": keep_replay}
-    directory.create(resolved.config.to_json(), {**provenance(), **wishes})
-    return assembly, path
-
-
 def resume(run: str | Path, *, torso: Torso | None = None, quiet: bool = False) -> Path:
     """Go on with a run where its last checkpoint left it; a finished run is left as it is."""
     go_on(Path(run), for_terminal(quiet), torso)
     return Path(run)
-
-
-def go_on(path: Path, progress: ProgressView, torso: Torso | None = None) -> dict[str, Any]:
-    """The status after resuming; runs that have ended are not touched."""
-    directory = RunDirectory(path)
-    config = stored_config(directory, torso)
-    if directory.has_ended():
-        tidy(directory)
-        return directory.read_status()
-    prepare(config.runtime)
-    assembly = Assembly.of(config)
-    assembly.check_room(path)
-    return run_in(assembly, path, progress)
-
-
-def tidy(directory: RunDirectory) -> None:
-    """A run killed between its last status and the removal of its replay still has it: remove it now."""
-    if directory.replay.exists() and not directory.read_meta().get("keep_replay"):
-        directory.lock()
-        directory.delete_replay()
-        directory.close()
-
-
-def run_in(assembly: Assembly, path: Path, progress: ProgressView) -> dict[str, Any]:
-    """Train in an existing directory, from its newest checkpoint if it has one, until the run ends."""
-    directory = RunDirectory(path)
-    meta = directory.read_meta()
-    directory.lock()
-    if directory.has_ended():
-        # Another process had the lock until now; its replay is gone, and starting again would destroy its logs.
-        directory.close()
-        return directory.read_status()
-    trackers = _trackers(path, assembly.config, meta)
-    training = assembly.training(directory, progress, trackers, bool(meta.get("keep_replay")))
-    return training.run()
-
-
-def _trackers(path: Path, config: RunConfig, meta: dict[str, Any]) -> list[Tracker]:
-    trackers: list[Tracker] = []
-    if meta.get("tensorboard"):
-        trackers.append(Shielded("TensorBoard", lambda: TensorBoard(path / "tensorboard")))
-    if meta.get("track"):
-        trackers.append(Shielded("Weights & Biases", lambda: WeightsAndBiases(path, config.to_json())))
-    return trackers
-
-
-def stored_config(directory: RunDirectory, torso: Torso | None = None) -> RunConfig:
-    config = RunConfig.from_json(directory.read_config(), str(directory.path / "config.json"))
-    if torso is None:
-        return config
-    return replace(config, agent=replace(config.agent, torso=custom(torso)))
 
 
 def _nothing_to_load(directory: RunDirectory) -> str:

@@ -2,8 +2,12 @@
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-TOPICS = ("presets", "envs", "scales", "runs")
+if TYPE_CHECKING:
+    from chorus.experiments.config import Scale
+
+TOPICS = ("presets", "envs", "scales", "studies", "runs")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -12,26 +16,43 @@ def configure(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         default="presets",
         metavar="TOPIC",
-        help="presets, envs, scales or runs, or a set of games, atari57, atari55 or atari4, one id a line (default: "
-        "presets)",
+        help="presets, envs, scales, studies, runs, or a set of environments such as atari55, one id a line "
+        "(default: presets)",
     )
     parser.add_argument(
-        "--out", type=Path, default=Path("runs"), metavar="DIR", help="folder whose runs are listed (default: runs)"
+        "--out",
+        type=Path,
+        default=Path("runs"),
+        metavar="DIR",
+        help="runs, studies: the folder that holds run folders (default: runs)",
+    )
+    parser.add_argument(
+        "--scale",
+        choices=["smoke", "laptop", "paper"],
+        default="laptop",
+        help="studies: at which scale (default: laptop)",
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    from chorus.envs.atari_games import named_sets
     from chorus.errors import ChorusError
+    from chorus.experiments.env_sets import env_sets
     from chorus.suggest import did_you_mean
 
-    sets = named_sets()
+    sets = env_sets()
     if args.topic in sets:
         print("\n".join(sets[args.topic]))
         return 0
     if args.topic not in TOPICS:
         raise ChorusError(f"'{args.topic}' cannot be listed{did_you_mean(args.topic, (*TOPICS, *sets))}")
-    {"presets": _presets, "envs": _envs, "scales": _scales, "runs": lambda: _runs(args.out)}[args.topic]()
+    topics = {
+        "presets": _presets,
+        "envs": _envs,
+        "scales": _scales,
+        "studies": lambda: _studies(args.out, args.scale),
+        "runs": lambda: _runs(args.out),
+    }
+    topics[args.topic]()
     return 0
 
 
@@ -46,13 +67,14 @@ def _presets() -> None:
 def _envs() -> None:
     import gymnasium
 
-    from chorus.envs.atari_games import games, is_atari, named_sets
+    from chorus.envs.atari_games import games, is_atari
     from chorus.envs.registry import JAX_ENVS
+    from chorus.experiments.env_sets import env_sets
 
     print("\n".join(sorted(JAX_ENVS)))
     print("\nAtari (ALE/Breakout-v5 and BreakoutNoFrameskip-v4 are one environment, the paper's protocol):")
     print("\n".join(games()))
-    sets = ", ".join(f"{name} ({len(ids)} games)" for name, ids in named_sets().items())
+    sets = ", ".join(f"{name} ({len(ids)})" for name, ids in env_sets().items())
     print(f"\nsets: {sets}; `chorus list atari55` prints the ids of one")
     others = ("phys2d/", "tabular/", "GymV")
     registered = sorted(name for name in gymnasium.registry if not (name.startswith(others) or is_atari(name)))
@@ -74,6 +96,25 @@ def _scales() -> None:
             f"{row.batch:>7}{row.members:>4}  {network}"
         )
     print("\ntotal and iteration in agent steps; `chorus show PRESET --env ID --scale S` prints a whole configuration")
+
+
+def _studies(out: Path, scale: "Scale") -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from chorus.cli.studies import study_lines
+
+    lines = study_lines(out, scale)
+    console = Console()
+    if console.is_terminal:
+        table = Table("study", "what it shows", "runs ended", "cost of what is left", box=None)
+        for line in lines:
+            table.add_row(*line)
+        console.print(table)
+    else:
+        for name, title, progress, cost in lines:
+            print(f"{name:<9} {title:<47} {progress:<18} {cost}")
+    print(f"\n{scale} scale, runs in {out}; next: chorus reproduce figure2 --scale {scale}")
 
 
 def _runs(out: Path) -> None:

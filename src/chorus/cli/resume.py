@@ -11,8 +11,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from chorus.api import go_on, tidy
     from chorus.cli.outcome import interrupted, report
+    from chorus.experiments.perform import go_on, tidy
     from chorus.training.progress import for_terminal
     from chorus.training.run_directory import RunDirectory
 

@@ -16,7 +16,7 @@ from chorus.experiments.config import Hyperparameters, RunConfig, Scale
 from chorus.experiments.presets import PRESETS, Preset, find_preset
 from chorus.experiments.scales import base_config, row_for
 from chorus.experiments.validation import validate
-from chorus.networks.torsos import CustomTorso
+from chorus.networks.torsos import CustomTorso, Widened
 from chorus.suggest import did_you_mean
 from chorus.training.files import read_json
 from chorus.training.policies import Member
@@ -42,6 +42,9 @@ OPTIONS: dict[str, str] = {
     "buffer_size": "replay.capacity",
     "batch_size": "replay.batch_size",
     "n_step": "replay.n_step",
+    "own_probability": "replay.sampler.own_probability",
+    "joint_coin": "replay.sampler.joint_coin",
+    "keep_probability": "replay.sampler.keep_probability",
     "total_steps": "schedule.total_steps",
     "iteration_steps": "schedule.iteration_steps",
     "learning_starts": "schedule.learning_starts",
@@ -56,7 +59,10 @@ OPTIONS: dict[str, str] = {
 _HEAD: dict[str, Any] = {"preset": str, "scale": Scale, "hyperparameters": Hyperparameters, "seed": int}
 # Maps whose names are the user's: a file that has one says all that is to be in it.
 _WHOLE = frozenset({"evaluation.policies"})
-_OF_THE_ALGORITHM = frozenset({"members", "shared_layers", "passive_share", "prior_scale", "mico_weight"})
+_OF_THE_ALGORITHM = frozenset(
+    {"members", "shared_layers", "passive_share", "prior_scale", "mico_weight", "own_probability", "joint_coin",
+     "keep_probability"}
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,6 +115,10 @@ def resolve(request: Request) -> Resolved:
     config = replace(config, preset=preset.name, scale=scale, hyperparameters=hyperparameters, seed=seed)
     config = replace(config, env=replace(config.env, id=env_id))
     if request.torso is not None:
+        if isinstance(config.agent.torso, Widened):
+            raise ChorusError(
+                f"{preset.name} widens a network of Chorus's own; leave out torso, or use bootstrapped-dqn"
+            )
         config = replace(config, agent=replace(config.agent, torso=request.torso))
     config = _single_member(config)
     if request.eval_members:
@@ -244,12 +254,17 @@ def _lay_over(config: RunConfig, change: dict[str, Any], sources: dict[str, str]
     return RunConfig.from_json(after, who)
 
 
+def option_applies(name: str, preset: Preset) -> bool:
+    """Options of the algorithm itself belong to the presets that name them, all others to every preset."""
+    return name not in _OF_THE_ALGORITHM - preset.options
+
+
 def _option_tree(options: dict[str, Any], preset: Preset, config: RunConfig) -> dict[str, Any]:
     tree: dict[str, Any] = {}
     for name, value in options.items():
         if name not in OPTIONS:
             raise ChorusError(f"the option '{name}' is not known{did_you_mean(name, OPTIONS)}")
-        if name in _OF_THE_ALGORITHM - preset.options:
+        if not option_applies(name, preset):
             others = ", ".join(other.name for other in PRESETS.values() if name in other.options)
             raise ChorusError(
                 f"--{name.replace('_', '-')} {value} does not apply to {preset.name}; it belongs to {others}"

@@ -3,6 +3,7 @@
 import fcntl
 import os
 import shutil
+import time
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -88,15 +89,22 @@ class RunDirectory:
     def write_status(self, state: str, reason: str | None = None, **more: Any) -> None:
         write_json(self.path / "status.json", {"state": state, "reason": reason, **more})
 
-    def lock(self) -> None:
-        """Held until the process ends, however it ends."""
+    def lock(self, patience_seconds: float = 0.0) -> None:
+        """Held until the process ends, however it ends; waits so long for another process to let go of it."""
+        deadline = time.monotonic() + patience_seconds
         self._lock = (self.path / "config.json").open(encoding="utf-8")
+        while not self._locked():
+            if time.monotonic() >= deadline:
+                raise ChorusError(f"{self.path} is in use by another process; wait for it or stop it before resuming")
+            time.sleep(0.5)
+
+    def _locked(self) -> bool:
+        assert self._lock is not None
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as problem:
-            raise ChorusError(
-                f"{self.path} is in use by another process; wait for it or stop it before resuming"
-            ) from problem
+        except BlockingIOError:
+            return False
+        return True
 
     def open_logs(self, offsets: dict[str, int]) -> None:
         """Cut the logs back to where a checkpoint left them, and open them to append."""

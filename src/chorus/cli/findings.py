@@ -1,0 +1,46 @@
+"""What a command that ran many jobs leaves to read: a report, and the paper's figure where it is one."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from chorus.experiments.jobs import Job
+
+_FORMATS = ("svg", "png")
+
+
+def write_findings(jobs: "Sequence[Job]", folder: Path, title: str, figure: int | None = None, tag: str = "") -> bool:
+    """Answers in the terminal, the report and perhaps a figure in `folder`; False if no run has anything to show."""
+    from chorus.analysis.loading import load_runs
+    from chorus.analysis.paper import draw_paper_figure
+    from chorus.analysis.report import write_dataset_report
+    from chorus.analysis.study import make_study
+    from chorus.errors import ChorusError
+    from chorus.experiments.jobs import last_step
+
+    evaluated = [job.path for job in jobs if last_step(job.path / "metrics.jsonl")]
+    if not evaluated:
+        print("no run has been evaluated yet, so there is nothing to draw")
+        return False
+    dataset = load_runs(evaluated)
+    report = folder / f"report{tag}.html"
+    summary = write_dataset_report(dataset, report, title=title)
+    for finding in summary.findings:
+        print(f"{finding.question} {finding.answer}")
+        for detail in finding.details:
+            print(f"  {detail}")
+    for caution in summary.cautions[:5]:
+        print(f"Note: {caution}")
+    if figure is not None:
+        try:
+            panels = draw_paper_figure(make_study(dataset), figure)
+        except ChorusError as problem:
+            print(f"no figure: {problem}")
+            panels = {}
+        for name, drawing in panels.items():
+            for ending in _FORMATS:
+                drawing.save(folder / f"figure{figure}{tag}-{name}.{ending}")
+            print(f"figure: {folder / f'figure{figure}{tag}-{name}.svg'} (and .png)")
+    print(f"report: {report}")
+    return True

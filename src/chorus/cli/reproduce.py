@@ -1,0 +1,56 @@
+"""`chorus reproduce`: a data figure of the paper, from the runs it needs to the figure and a report."""
+
+import argparse
+
+from chorus.cli.grid import add_dry_run, add_grid_options
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Run what is missing for a data figure of the paper, go on with what was cut, skip what is finished (studies "
+        "share runs), and end with the figure and a report."
+    )
+    parser.add_argument("study", metavar="STUDY", help="figure2 ... figure28; `chorus list studies` shows them")
+    parser.add_argument(
+        "--scale",
+        choices=["smoke", "laptop", "paper"],
+        default="laptop",
+        help="smoke: a minute or two; laptop: hours on a CPU, MinAtar for Atari and fewer values and seeds; paper: the "
+        "paper's numbers, on GPUs (default: laptop)",
+    )
+    parser.add_argument(
+        "--part",
+        metavar="NAME",
+        help="only the discrete or only the continuous half of a figure that has both (default: all of it)",
+    )
+    parser.add_argument(
+        "--device", choices=["cpu", "gpu"], help="what computes (default: gpu at the paper scale, else cpu)"
+    )
+    add_dry_run(parser)
+    add_grid_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    from chorus.cli.findings import write_findings
+    from chorus.cli.grid import print_plan, run_jobs
+    from chorus.experiments.studies import jobs_of
+    from chorus.experiments.study_table import find_study
+
+    study = find_study(args.study)
+    device = args.device or ("gpu" if args.scale == "paper" else None)
+    parts = {part.name: jobs_of(part, args.scale, args.out, device) for part in study.choose(args.part)}
+    jobs = [job for part in parts.values() for job in part]
+    if not args.quiet:
+        print(f"figure {study.number} of the paper: {study.title}, {args.scale} scale")
+        if args.scale == "laptop" and study.laptop:
+            print(f"smaller than the paper: {study.laptop}")
+    if args.dry_run:
+        print_plan(args, jobs)
+        return 0
+    result = run_jobs(args, jobs, study.name)
+    folder = args.out / "reports" / f"{study.name}-{args.scale}"
+    for name, part in parts.items():
+        title = f"Figure {study.number}: {study.title} ({args.scale} scale)"
+        write_findings(part, folder, title, study.number, tag=f"-{name}" if len(study.parts) > 1 else "")
+    print("next: chorus list studies")
+    return result.exit_code

@@ -1,0 +1,75 @@
+"""What a run will cost, before it is run: measured rates, and no more precise than a plan needs.
+
+Seconds of one core: a start (imports, compilation), then so much for each agent step and for each member's share of a
+gradient step, evaluation included. A grid that is under way corrects these numbers by what it sees.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+
+from chorus.envs.registry import describe
+from chorus.experiments.config import RunConfig
+
+CPU_SOURCE = "estimated from rates measured on one machine, docs/reproduction.md"
+GPU_SOURCE = "assumed: the times that the paper states for an RTX 8000"
+
+_START_SECONDS = 15.0
+_HOUR, _DAY = 3_600.0, 86_400.0
+
+
+@dataclass(frozen=True)
+class Rate:
+    """`step` seconds for an agent step, `member` more for each member and gradient step."""
+
+    step: float
+    member: float
+
+
+# On one core, measured at the laptop scale (docs/reproduction.md).
+_CPU = {
+    "minatar": Rate(step=1.2e-4, member=5.7e-4),
+    "flat": Rate(step=2.0e-4, member=5.0e-4),
+    "atari": Rate(step=1.8e-3, member=2.1e-2),
+    "image": Rate(step=1.8e-3, member=2.1e-2),
+    "control": Rate(step=5.0e-4, member=1.2e-3),
+}
+# How many times the work of the laptop scale's networks those of the paper scale are.
+_PAPER_WORK = {"minatar": 2.0, "flat": 1.0}
+
+
+def on_gpu(config: RunConfig) -> bool:
+    return config.runtime.device == "gpu"
+
+
+def seconds(config: RunConfig) -> float:
+    """Of one run on one core, or on one graphics processor if that is what it asks for."""
+    family = _family(config.env.id)
+    rate = _gpu_rate(config, family) if on_gpu(config) else _cpu_rate(config, family)
+    schedule = config.schedule
+    updates = max(0, schedule.total_steps - schedule.learning_starts) / schedule.update_period_steps
+    return _START_SECONDS + schedule.total_steps * rate.step + updates * config.agent.members * rate.member
+
+
+def _cpu_rate(config: RunConfig, family: str) -> Rate:
+    rate = _CPU.get(family, _CPU["flat"])
+    work = _PAPER_WORK.get(family, 12.0) if config.scale == "paper" else 1.0
+    return Rate(step=rate.step, member=rate.member * work)
+
+
+def _gpu_rate(config: RunConfig, family: str) -> Rate:
+    """A line through what the paper states for one member and for ten.
+
+    Atari: 2 days for Double DQN, 3.5 for N = 10, 3 with three layers shared, 50M agent steps each. MuJoCo: 5 and 12.5
+    hours for ten seeds of SAC and of Ensemble SAC with N = 10 at once, 1M steps each.
+    """
+    if family == "control":
+        one, ten, steps = 0.5 * _HOUR, 1.25 * _HOUR, 1e6
+    else:
+        one, ten, steps = 2.0 * _DAY, (3.5 if config.agent.shared_layers < 3 else 3.0) * _DAY, 5e7
+    each = (ten - one) / 9
+    return Rate(step=(one - each) / steps, member=each / steps * config.schedule.update_period_steps)
+
+
+@cache
+def _family(env_id: str) -> str:
+    return describe(env_id).family

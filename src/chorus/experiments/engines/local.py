@@ -1,0 +1,160 @@
+"""Runs on this machine, each in a process of its own with a thread pool of its own."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from chorus.errors import ChorusError
+from chorus.experiments.assemble import Assembly
+from chorus.experiments.engines import Ended
+from chorus.experiments.engines.worker import HOPELESS
+from chorus.experiments.jobs import Job
+from chorus.replay.columns import row_bytes
+from chorus.training.room import free_memory_bytes
+
+# Of a process that has imported JAX and compiled a run (docs/engines.md).
+_PROCESS_BYTES = 600_000_000
+_SECONDS_TO_STOP = 10.0
+_LAST_LINES = 15
+# The libraries below numpy start a thread for each core unless told otherwise.
+_THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+@dataclass
+class _Process:
+    job: Job
+    process: subprocess.Popen
+    stderr: IO[str]
+    gpu: str | None
+
+
+class LocalEngine:
+    """As many runs at once as fit, or as many as told."""
+
+    def __init__(self, workers: int) -> None:
+        self._workers = workers
+        self._running: list[_Process] = []
+        self._free_gpus = visible_gpus()
+        # Seeds of one configuration compile the same programs; the second run finds what the first has compiled.
+        self._compiled = tempfile.TemporaryDirectory(prefix="chorus-compiled-", ignore_cleanup_errors=True)
+
+    @property
+    def workers(self) -> int:
+        return self._workers
+
+    def start(self, job: Job) -> None:
+        gpu = self._free_gpus.pop(0) if job.config.runtime.device == "gpu" and self._free_gpus else None
+        stderr = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - lives as long as the run
+        process = subprocess.Popen(
+            [sys.executable, "-m", "chorus.experiments.engines.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=stderr,
+            text=True,
+            env=_environment(job, gpu, self._compiled.name),
+            # A Ctrl-C at the terminal is for us alone; we then stop the runs.
+            start_new_session=True,
+        )
+        assert process.stdin is not None
+        process.stdin.write(json.dumps({**job.message(), "command": sys.argv}) + "\n")
+        process.stdin.flush()
+        self._running.append(_Process(job, process, stderr, gpu))
+
+    def wait(self, seconds: float) -> list[Ended]:
+        deadline = time.monotonic() + seconds
+        while True:
+            over = [one for one in self._running if one.process.poll() is not None]
+            if over or time.monotonic() >= deadline:
+                return [self._end(one) for one in over]
+            time.sleep(min(0.05, seconds))
+
+    def stop(self) -> None:
+        for one in self._running:
+            one.process.terminate()
+        deadline = time.monotonic() + _SECONDS_TO_STOP
+        for one in self._running:
+            try:
+                one.process.wait(max(0.0, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                one.process.kill()
+        for one in list(self._running):
+            one.process.wait()
+            self._end(one)
+        self._compiled.cleanup()
+
+    def _end(self, one: _Process) -> Ended:
+        self._running.remove(one)
+        if one.gpu is not None:
+            self._free_gpus.append(one.gpu)
+        code = one.process.returncode
+        one.stderr.seek(0)
+        words = "\n".join(one.stderr.read().splitlines()[-_LAST_LINES:])
+        one.stderr.close()
+        assert one.process.stdin is not None
+        one.process.stdin.close()
+        if code == 0:
+            return Ended(one.job)
+        how = f"ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+        return Ended(one.job, problem=words or f"the process {how} without a word", hopeless=code == HOPELESS)
+
+
+def _environment(job: Job, gpu: str | None, compiled: str) -> dict[str, str]:
+    threads = {name: str(job.config.runtime.threads) for name in _THREAD_VARIABLES}
+    chosen = {} if gpu is None else {"CUDA_VISIBLE_DEVICES": gpu}
+    # Who has a cache of compiled programs already keeps it.
+    cache = {
+        "JAX_COMPILATION_CACHE_DIR": compiled,
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "0",
+    }
+    return {**cache, **os.environ, **threads, **chosen}
+
+
+def visible_gpus() -> list[str]:
+    """Numbers of the graphics processors this process may use; JAX is not asked, it would take them."""
+    if "CUDA_VISIBLE_DEVICES" in os.environ:
+        return [gpu for gpu in os.environ["CUDA_VISIBLE_DEVICES"].split(",") if gpu not in ("", "-1")]
+    return sorted(device.name[6:] for device in Path("/dev").glob("nvidia*") if re.fullmatch(r"nvidia\d+", device.name))
+
+
+def workers_that_fit(jobs: Sequence[Job]) -> int:
+    """As many of the hungriest run as cores, memory and graphics processors allow, and at least one."""
+    if not jobs:
+        return 1
+    fits = usable_cores() // max(job.config.runtime.threads for job in jobs)
+    memory = free_memory_bytes()
+    if memory is not None:
+        different = {job.config.digest(): job for job in jobs}.values()
+        fits = min(fits, memory // max(map(memory_bytes, different)))
+    if any(job.config.runtime.device == "gpu" for job in jobs):
+        fits = min(fits, len(visible_gpus()))
+    return max(1, min(fits, len(jobs)))
+
+
+def usable_cores() -> int:
+    """What this process may use, which in a container or batch job is less than the machine has."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def memory_bytes(job: Job) -> int:
+    """About what a run takes: the process and its whole replay."""
+    layout = Assembly.of(job.config).ring_layout()
+    return _PROCESS_BYTES + layout.capacity * row_bytes(layout.types())
+
+
+def local_engine(jobs: Sequence[Job], workers: int | None = None) -> LocalEngine:
+    """With `workers` processes at once; without, as many as fit."""
+    if any(job.config.runtime.device == "gpu" for job in jobs) and not visible_gpus():
+        raise ChorusError(
+            "these runs ask for a graphics processor and none is visible here; use --device cpu, or --engine ray with "
+            "nodes that have one (CUDA_VISIBLE_DEVICES says which are to be used)"
+        )
+    return LocalEngine(workers if workers is not None else workers_that_fit(jobs))

@@ -1,0 +1,121 @@
+"""A study is data: which presets with which settings, in which environments, with how many seeds, for which figure.
+
+`chorus.experiments.study_table` holds one for each data figure of the paper; this file turns them into runs.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from chorus.errors import ChorusError
+from chorus.experiments.config import Scale
+from chorus.experiments.jobs import Job, jobs_for
+from chorus.experiments.presets import PRESETS
+from chorus.experiments.resolve import Request
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scaled(Generic[Value]):
+    """A value for each scale."""
+
+    smoke: Value
+    laptop: Value
+    paper: Value
+
+    def at(self, scale: Scale) -> Value:
+        return {"smoke": self.smoke, "laptop": self.laptop, "paper": self.paper}[scale]
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Where runs take place: environments, and seeds in each."""
+
+    envs: tuple[str, ...]
+    seeds: int
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One preset; a setting with several values is run with each of them.
+
+    Settings are named as the options of `chorus train`, and None is an option that is not given. They may depend on
+    the scale, and so may the seeds, where an arm has not as many as the others.
+    """
+
+    preset: str
+    settings: Mapping[str, tuple[Any, ...] | Scaled[tuple[Any, ...]]] = field(default_factory=dict)
+    seeds: Scaled[int] | None = None
+
+    def variants(self, scale: Scale) -> Iterator[dict[str, Any]]:
+        """The options of each configuration of this arm."""
+        values = {name: at.at(scale) if isinstance(at, Scaled) else at for name, at in self.settings.items()}
+        for chosen in product(*values.values()):
+            yield {name: value for name, value in zip(values, chosen, strict=True) if value is not None}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """Arms that are compared with each other on one ground: a figure's discrete half, or its continuous one."""
+
+    name: str
+    ground: Scaled[Ground]
+    arms: tuple[Arm, ...]
+
+    def requests(self, scale: Scale, device: str | None = None) -> list[Request]:
+        """Seed by seed, so that a grid that was cut short has something of everything."""
+        ground = self.ground.at(scale)
+        found = []
+        for seed in range(max(self._seeds(arm, scale) for arm in self.arms)):
+            for env in ground.envs:
+                for arm in self.arms:
+                    if seed >= self._seeds(arm, scale):
+                        continue
+                    for options in arm.variants(scale):
+                        found.append(request(arm.preset, env, seed, scale, options, device))
+        return found
+
+    def _seeds(self, arm: Arm, scale: Scale) -> int:
+        return arm.seeds.at(scale) if arm.seeds else self.ground.at(scale).seeds
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """One data figure of the paper. `laptop` says what the laptop scale changes, beside MinAtar instead of Atari."""
+
+    number: int
+    title: str
+    parts: tuple[Part, ...]
+    laptop: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"figure{self.number}"
+
+    def choose(self, part: str | None) -> tuple[Part, ...]:
+        """All parts, or the one with this name."""
+        if part is None:
+            return self.parts
+        names = [one.name for one in self.parts]
+        if part not in names:
+            raise ChorusError(f"{self.name} has no part '{part}'; it has {' and '.join(names)}")
+        return tuple(one for one in self.parts if one.name == part)
+
+
+def request(preset: str, env: str, seed: int, scale: Scale, options: Mapping[str, Any], device: str | None) -> Request:
+    wanted = {**options, **({"device": device} if device else {})}
+    return Request(preset=preset, env=env, seed=seed, scale=scale, options=wanted)
+
+
+def jobs_of(part: Part, scale: Scale, out: Path, device: str | None = None) -> list[Job]:
+    """Raises a sentence if the part cannot be run; nothing is touched."""
+    absent = [name for name in dict.fromkeys(arm.preset for arm in part.arms) if name not in PRESETS]
+    if absent:
+        raise ChorusError(
+            f"the {part.name} part needs the preset(s) {', '.join(absent)}, which this version of Chorus does not "
+            "have; `chorus list` shows those it has"
+        )
+    return jobs_for(part.requests(scale, device), out)

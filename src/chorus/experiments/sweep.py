@@ -1,0 +1,57 @@
+"""A grid of one's own: presets x environments x seeds x every combination of the settings given."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from chorus.errors import ChorusError
+from chorus.experiments.config import Hyperparameters, Scale
+from chorus.experiments.env_sets import expand
+from chorus.experiments.presets import find_preset
+from chorus.experiments.resolve import Request, option_applies
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sweep:
+    """`settings` maps options of `chorus train` to the values each is run with."""
+
+    presets: Sequence[str]
+    envs: Sequence[str]
+    seeds: int
+    scale: Scale | None = None
+    hyperparameters: Hyperparameters | None = None
+    settings: Mapping[str, Sequence[Any]]
+
+    def requests(self) -> list[Request]:
+        """Seed by seed, so that a sweep that was cut short has something of everything."""
+        if self.seeds < 1:
+            raise ChorusError(f"--seeds is {self.seeds}; it must be at least 1")
+        return [
+            Request(
+                preset=preset,
+                env=env,
+                seed=seed,
+                scale=self.scale,
+                hyperparameters=self.hyperparameters,
+                options=options,
+            )
+            for seed in range(self.seeds)
+            for env in expand(self.envs)
+            for preset in self.presets
+            for options in self._combinations(preset)
+        ]
+
+    def _combinations(self, preset: str) -> list[dict[str, Any]]:
+        names = [name for name in self.settings if option_applies(name, find_preset(preset))]
+        return [dict(zip(names, values, strict=True)) for values in product(*(self.settings[name] for name in names))]
+
+    def left_out(self) -> list[str]:
+        """Sentences about settings that some presets do not have: those presets are run without them."""
+        found = []
+        for name in self.settings:
+            without = [preset for preset in self.presets if not option_applies(name, find_preset(preset))]
+            if len(without) == len(self.presets):
+                raise ChorusError(f"--set {name} applies to none of the presets {', '.join(without)}; leave it out")
+            found += [f"{preset} has no {name.replace('_', '-')}: it is run without" for preset in without]
+        return found

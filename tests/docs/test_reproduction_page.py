@@ -1,0 +1,34 @@
+"""The table of studies on the page is the one in the code."""
+
+from pathlib import Path
+
+import pytest
+
+from chorus.experiments.costs import seconds
+from chorus.experiments.presets import PRESETS
+from chorus.experiments.studies import Study, jobs_of
+from chorus.experiments.study_table import STUDIES
+
+PAGE = Path(__file__).parents[2] / "docs" / "reproduction.md"
+OUT = Path("nowhere")
+
+
+def row(study: Study) -> str:
+    """Figure, what it shows, runs at each scale, laptop hours of one core, GPU-days, what the laptop scale changes."""
+    counts, costs = [], []
+    for scale in ("smoke", "laptop", "paper"):
+        device = "gpu" if scale == "paper" else None
+        jobs = [job for part in study.parts for job in jobs_of(part, scale, OUT, device)]
+        counts.append(f"{len(jobs):,}")
+        costs.append(sum(seconds(job.config) for job in jobs) / 3_600)
+    _, laptop, paper = costs
+    numbers = f"{' / '.join(counts)} | {laptop:.0f} | {paper / 24:,.0f}"
+    return f"| `{study.name}` | {study.title} | {numbers} | {study.laptop} |"
+
+
+@pytest.mark.parametrize("study", STUDIES.values(), ids=lambda study: study.name)
+def test_the_page_has_the_studys_row(study: Study) -> None:
+    absent = {arm.preset for part in study.parts for arm in part.arms} - PRESETS.keys()
+    if absent:
+        pytest.skip(f"no preset {', '.join(absent)} yet")
+    assert row(study) in PAGE.read_text(encoding="utf-8").splitlines()

@@ -1,0 +1,89 @@
+"""Jobs small enough for tests, and an engine whose runs end as a script says."""
+
+import json
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+
+from chorus.experiments.engines import Ended
+from chorus.experiments.jobs import Job, jobs_for
+from chorus.experiments.resolve import Request
+from chorus.training.run_directory import RunDirectory
+
+PROBE = "Probe/Discount-v0"
+OPTIONS = {
+    "num_envs": 2,
+    "total_steps": 1_600,
+    "iteration_steps": 200,
+    "learning_starts": 40,
+    "buffer_size": 60,
+    "batch_size": 8,
+    "eval_episodes": 2,
+}
+
+
+def small_jobs(
+    out: Path, seeds: int = 2, presets: Sequence[str] = ("double-dqn",), env: str = PROBE, **more: object
+) -> list[Job]:
+    requests = [
+        Request(preset=preset, env=env, seed=seed, scale="smoke", options=OPTIONS | more)
+        for seed in range(seeds)
+        for preset in presets
+    ]
+    return jobs_for(requests, out)
+
+
+def begin(job: Job, state: str = "running") -> RunDirectory:
+    """A run's directory as a process leaves it."""
+    directory = RunDirectory(job.path)
+    directory.create(job.config.to_json(), {})
+    directory.write_status(state)
+    return directory
+
+
+def write_finished(job: Job) -> None:
+    """A finished run that nobody trained: every policy of its evaluation at a level that depends on its seed."""
+    begin(job, "finished")
+    schedule, rows = job.config.schedule, []
+    for iteration in range(1, schedule.iterations + 1):
+        values = {f"eval/{name}/episodic_return": 10.0 + job.config.seed for name in job.config.evaluation.policies}
+        values |= dict.fromkeys(("diversity/vote_entropy/individual", "diversity/vote_entropy/aggregate"), 0.5)
+        place = {"iteration": iteration, "step": iteration * schedule.iteration_steps, "frames": 0}
+        rows += [{**place, "metric": metric, "value": value} for metric, value in values.items()]
+    (job.path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+class ScriptedEngine:
+    """Runs end in the order they were started; `problems` gives the last words of a job's attempts, None if it ends
+    well, which is also what happens after the script is over."""
+
+    def __init__(self, workers: int = 2, problems: dict[str, list[str | None]] | None = None) -> None:
+        self.workers = workers
+        self.problems = problems or {}
+        self.started: list[str] = []
+        self.most_at_once = 0
+        self.stopped = False
+        self.hopeless = False
+        self._running: deque[Job] = deque()
+
+    def start(self, job: Job) -> None:
+        self.started.append(job.name)
+        self._running.append(job)
+        self.most_at_once = max(self.most_at_once, len(self._running))
+
+    def wait(self, seconds: float) -> list[Ended]:
+        job = self._running.popleft()
+        script = self.problems.get(job.name, [])
+        if script and (problem := script.pop(0)) is not None:
+            return [Ended(job, problem=problem, hopeless=self.hopeless)]
+        self.end_well(job)
+        return [Ended(job)]
+
+    def end_well(self, job: Job) -> None:
+        directory = RunDirectory(job.path)
+        if not directory.exists():
+            directory.create(job.config.to_json(), {})
+        directory.write_status("finished")
+
+    def stop(self) -> None:
+        self.stopped = True

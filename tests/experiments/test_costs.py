@@ -1,0 +1,59 @@
+"""Estimates: the paper's own times at the paper's own sizes, and forecasts that learn from what they see."""
+
+from dataclasses import replace
+
+import pytest
+from small_jobs import small_jobs
+
+from chorus.experiments import costs
+from chorus.experiments.config import RunConfig
+from chorus.experiments.forecast import Attempt, Forecast
+from chorus.experiments.resolve import Request, resolve
+
+DAY = 86_400.0
+
+
+def config(preset: str, scale: str, env: str, **options: object) -> RunConfig:
+    return resolve(Request(preset=preset, env=env, seed=0, scale=scale, options=options)).config
+
+
+@pytest.mark.parametrize(
+    ("preset", "options", "days"),
+    [("double-dqn", {}, 2.0), ("bootstrapped-dqn", {}, 3.5), ("bootstrapped-dqn", {"shared_layers": 3}, 3.0)],
+)
+def test_the_papers_runs_take_the_days_that_the_paper_states(preset, options, days):
+    # Its times are for all 50M steps; ours leave out the updates of the first 50,000, a thousandth of the members'.
+    found = costs.seconds(config(preset, "paper", "ALE/Breakout-v5", device="gpu", **options))
+    assert found / DAY == pytest.approx(days, rel=2e-3)
+
+
+def test_cost_is_a_start_and_a_line_in_steps_and_members():
+    single = config("double-dqn", "laptop", "MinAtar/Breakout-v1")
+    steps, updates = 500_000, (500_000 - 5_000) / 4
+    rate = costs._CPU["minatar"]
+    assert costs.seconds(single) == pytest.approx(15 + steps * rate.step + updates * rate.member)
+    ten = config("bootstrapped-dqn", "laptop", "MinAtar/Breakout-v1")
+    assert costs.seconds(ten) - costs.seconds(single) == pytest.approx(9 * updates * rate.member)
+
+
+def test_a_forecast_corrects_its_estimate_by_what_was_seen(tmp_path, monkeypatch):
+    first, second, third = small_jobs(tmp_path, seeds=3)
+    monkeypatch.setattr("chorus.experiments.forecast.seconds", lambda config: 600.0)
+    forecast = Forecast()
+    # Nothing seen: 600 + 600 of work for two workers.
+    assert forecast.left([(first, 0.0), (second, 0.0)], (), workers=2) == 600.0
+    # A whole run, estimated at 600 seconds, took 1,260: everything takes (1260 + 60) / (600 + 60) = 2 times as long.
+    forecast.note(Attempt(first, 0.0, 1.0, seconds=1_260.0))
+    assert forecast.left([(second, 0.5), (third, 0.0)], (), workers=1) == 2 * (300 + 600)
+    # However many workers there are, the longest run takes its time.
+    assert forecast.left([(second, 0.5), (third, 0.0)], (), workers=9) == 2 * 600
+    # Half of the second run under way in 690 seconds: (1260 + 690 + 60) / (600 + 300 + 60) times the other half.
+    half = Attempt(second, 0.0, 0.5, seconds=690.0)
+    assert forecast.left((), [half], workers=1) == pytest.approx(2_010 / 960 * 300)
+    assert forecast.left((), (), workers=2) == 0.0
+
+
+def test_a_gpu_is_asked_for_by_the_configuration():
+    plain = config("double-dqn", "smoke", "MinAtar/Breakout-v1")
+    assert not costs.on_gpu(plain)
+    assert costs.on_gpu(replace(plain, runtime=replace(plain.runtime, device="gpu")))

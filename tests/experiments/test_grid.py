@@ -1,0 +1,115 @@
+"""A grid runs what is missing, tries again what failed once, and never lets one run take the others down."""
+
+import io
+
+import pytest
+from small_jobs import ScriptedEngine, begin, small_jobs
+
+from chorus.experiments.grid import run_grid
+from chorus.experiments.grid_view import GridLines, RunLine, Snapshot
+
+
+def test_ended_runs_are_skipped_and_all_others_are_run_once(tmp_path):
+    finished, diverged, cut, failed, missing = jobs = small_jobs(tmp_path, seeds=5)
+    for job, state in ((finished, "finished"), (diverged, "diverged"), (cut, "running"), (failed, "failed")):
+        begin(job, state)
+    engine = ScriptedEngine()
+    result = run_grid([*jobs, missing], engine, quiet=True)
+    assert engine.started == [cut.name, failed.name, missing.name]
+    assert (len(result.jobs), result.skipped, result.failures, result.exit_code) == (5, 2, [], 0)
+    assert all(job.has_ended for job in jobs)
+    assert engine.stopped
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_no_more_runs_are_under_way_than_the_engine_has_workers(tmp_path, workers):
+    engine = ScriptedEngine(workers)
+    run_grid(small_jobs(tmp_path, seeds=7), engine, quiet=True)
+    assert engine.most_at_once == workers
+
+
+def test_a_run_that_fails_once_is_tried_again(tmp_path):
+    first, second = jobs = small_jobs(tmp_path)
+    engine = ScriptedEngine(problems={first.name: ["out of luck", None]})
+    assert run_grid(jobs, engine, quiet=True).exit_code == 0
+    assert engine.started == [first.name, second.name, first.name]
+
+
+def test_a_run_that_fails_twice_is_reported_and_the_others_go_on(tmp_path):
+    first, second, third = jobs = small_jobs(tmp_path, seeds=3)
+    engine = ScriptedEngine(1, {first.name: ["first words", "last\nwords", None]})
+    result = run_grid(jobs, engine, quiet=True)
+    assert [(failure.job, failure.problem) for failure in result.failures] == [(first, "last\nwords")]
+    assert result.exit_code == 1
+    assert second.has_ended and third.has_ended
+    assert engine.started.count(first.name) == 2
+
+
+def test_what_cannot_be_helped_is_not_tried_again(tmp_path):
+    (job,) = jobs = small_jobs(tmp_path, seeds=1)
+    engine = ScriptedEngine(problems={job.name: ["no room", None]})
+    engine.hopeless = True
+    assert run_grid(jobs, engine, quiet=True).exit_code == 1
+    assert engine.started == [job.name]
+
+
+def test_an_end_that_the_folder_does_not_show_is_a_failure(tmp_path):
+    engine = ScriptedEngine()
+    engine.end_well = lambda job: None
+    result = run_grid(small_jobs(tmp_path, seeds=1), engine, quiet=True)
+    assert "storage that every node shares" in result.failures[0].problem
+
+
+def test_an_interrupt_stops_the_engine_and_goes_on_to_the_caller(tmp_path):
+    class Interrupted(ScriptedEngine):
+        def wait(self, seconds):
+            raise KeyboardInterrupt
+
+    engine = Interrupted()
+    with pytest.raises(KeyboardInterrupt):
+        run_grid(small_jobs(tmp_path), engine, quiet=True)
+    assert engine.stopped
+
+
+def test_plain_lines_say_what_starts_and_how_it_ends(tmp_path):
+    first, second = jobs = small_jobs(tmp_path)
+    cut = begin(second)
+    (second.path / "episodes.jsonl").write_text('{"step": 400}\n')
+    said = io.StringIO()
+    engine = ScriptedEngine(1, {first.name: ["Traceback\nout of luck"]})
+    run_grid(jobs, engine, view=GridLines(said), title="figure2")
+    assert cut.path == second.path
+    assert [line for line in said.getvalue().splitlines() if not line.startswith("figure2")] == [
+        f"{first.name}: started",
+        f"{first.name}: failed (out of luck); it is tried once more",
+        f"{second.name}: goes on from step 400 or a little before",
+        f"{second.name}: finished",
+        f"{first.name}: started",
+        f"{first.name}: finished",
+    ]
+    assert said.getvalue().startswith("figure2: 0 of 2 runs done, 0 under way, 2 waiting; about ")
+
+
+def test_the_sentence_of_a_snapshot_counts_everything():
+    running = (RunLine("a", 50, 100, rate=10.0),)
+    shown = Snapshot(total=6, done=2, failed=1, running=running, left=65.0)
+    assert shown.sentence() == "2 of 6 runs done, 1 under way, 2 waiting, 1 failed; about 1 min 05 s left"
+    assert running[0].left == (100 - 50) / 10
+    assert Snapshot(total=1, done=1, failed=0, running=(), left=0.0).sentence() == "1 of 1 runs done, 0 under way"
+
+
+def test_the_live_table_shows_each_run_with_bar_rate_and_time_left():
+    from rich.console import Console
+
+    from chorus.experiments.grid_view import GridTable
+
+    console = Console(file=io.StringIO(), force_terminal=True, width=160)
+    table = GridTable(console)
+    running = (RunLine("run-a", 50_000, 100_000, rate=1_000.0), RunLine("run-b", 0, 100_000, rate=0.0))
+    table.start("figure5", Snapshot(total=3, done=1, failed=0, running=running, left=90.0))
+    table.say("a message")
+    table.close()
+    text = console.file.getvalue()
+    for part in ("figure5", "run-a", "50,000/100,000 steps", "1,000 steps/s", "50 s left", "run-b", "starting",
+                 "1 of 3 runs done, 2 under way; about 1 min 30 s left", "a message"):  # fmt: skip
+        assert part in text

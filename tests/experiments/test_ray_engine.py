@@ -1,0 +1,159 @@
+"""Ray for real: a cluster of several nodes on loopback with its token, a worker killed, a node killed."""
+
+import contextlib
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from small_jobs import OPTIONS, PROBE
+
+from killing import PATIENCE_SECONDS, lines_since_checkpoint, newest_checkpoint, wait_for
+from running import chorus, command, environment, logs
+
+pytestmark = pytest.mark.slow
+RAY = [str(Path(sys.executable).with_name("ray")), "start", "--block", "--disable-usage-stats"]
+STUDY = ("reproduce", "figure12", "--scale", "smoke", "--quiet")
+
+
+class Cluster:
+    """A head without processors of its own, and nodes with one each; everything is ended by process id."""
+
+    def __init__(self) -> None:
+        self.folder = tempfile.mkdtemp(prefix="chorus-ray-")
+        self.variables = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+        self.address = f"127.0.0.1:{free_port()}"
+        self.processes: list[subprocess.Popen] = []
+        port = self.address.split(":")[1]
+        head = ["--head", f"--port={port}", "--num-cpus=0", "--include-dashboard=false", f"--temp-dir={self.folder}"]
+        self._start(*head)
+        wait_for(lambda: answers(self.address), PATIENCE_SECONDS)
+        for _ in range(2):
+            self.add_node()
+
+    def add_node(self) -> None:
+        self._start(f"--address={self.address}", "--num-cpus=1")
+
+    def _start(self, *arguments: str) -> None:
+        self.processes.append(
+            subprocess.Popen(
+                [*RAY, "--node-ip-address=127.0.0.1", *arguments],
+                env=environment(**self.variables),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        )
+
+    def close(self) -> None:
+        for process in reversed(self.processes):
+            process.terminate()
+        for process in self.processes:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(20)
+            # What a node started belongs to its session.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def answers(address: str) -> bool:
+    host, port = address.split(":")
+    with socket.socket() as probe:
+        return probe.connect_ex((host, int(port))) == 0
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    made = Cluster()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def on_this_machine(tmp_path_factory) -> dict[str, dict[str, bytes]]:
+    """The study's logs from the local engine, by run."""
+    out = tmp_path_factory.mktemp("local")
+    done = chorus(*STUDY, "--out", out)
+    assert done.returncode == 0, done.stderr
+    return {run.name: logs(run) for run in out.glob("*__s*")}
+
+
+def holder(run: Path) -> int | None:
+    """The process that has a run's folder locked, found by the file it holds open."""
+    for link in Path("/proc").glob("[0-9]*/fd/*"):
+        with contextlib.suppress(OSError):
+            if link.readlink() == run / "config.json":
+                return int(link.parts[2])
+    return None
+
+
+def a_run_in_the_middle(out: Path) -> tuple[Path, int] | None:
+    for run in out.glob("*__s*"):
+        if newest_checkpoint(run) >= 1 and lines_since_checkpoint(run) > 0 and (process := holder(run)):
+            return run, process
+    return None
+
+
+def parent_of(process: int) -> int:
+    return int(Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[1])
+
+
+@pytest.mark.parametrize("victim", ["worker", "node"])
+def test_what_is_killed_is_retried_and_the_study_has_the_bytes_of_the_local_engine(
+    cluster, on_this_machine, tmp_path, victim
+):
+    process = subprocess.Popen(
+        command(*STUDY, "--engine", "ray", "--address", cluster.address, "--out", tmp_path),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=environment(**cluster.variables),
+    )
+    run, worker = wait_for(lambda: a_run_in_the_middle(tmp_path), PATIENCE_SECONDS)
+    # A worker's parent is its node's own process.
+    os.kill(worker if victim == "worker" else parent_of(worker), signal.SIGKILL)
+    if victim == "node":
+        cluster.add_node()
+    kept = newest_checkpoint(run)
+    assert wait_for(lambda: holder(run) not in (None, worker), PATIENCE_SECONDS)
+    assert newest_checkpoint(run) >= kept >= 1
+    said, _ = process.communicate(timeout=PATIENCE_SECONDS)
+    assert process.returncode == 0, said
+    assert {found.name: logs(found) for found in tmp_path.glob("*__s*")} == on_this_machine
+    assert (tmp_path / "reports" / "figure12-smoke" / "figure12-gains.svg").exists()
+
+
+def test_a_wrong_token_is_refused(cluster, tmp_path):
+    sizes = [f"{name}={value}" for name, value in OPTIONS.items()]
+    sweep = ("sweep", "--preset", "double-dqn", "--env", PROBE, "--scale", "smoke", "--set", *sizes)
+    wrong = cluster.variables | {"RAY_AUTH_TOKEN": secrets.token_hex(32)}
+    done = chorus(*sweep, "--engine", "ray", "--address", cluster.address, "--out", tmp_path, **wrong)
+    assert done.returncode == 2
+    assert "cannot be used" in done.stderr and "RAY_AUTH_TOKEN" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_cluster_of_its_own_is_started_and_ended(tmp_path):
+    sizes = [f"{name}={value}" for name, value in OPTIONS.items()]
+    sweep = ("sweep", "--preset", "double-dqn", "--env", PROBE, "--scale", "smoke", "--seeds", "2", "--set", *sizes)
+    home = tmp_path / "home"
+    home.mkdir()
+    unset = dict.fromkeys(("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_ADDRESS"))
+    done = chorus(*sweep, "--engine", "ray", "--quiet", "--out", tmp_path / "runs", HOME=str(home), **unset)
+    assert done.returncode == 0, done.stderr
+    assert "2 of 2 runs have ended" in done.stdout
+    # The token of a cluster that ends with the command is kept nowhere.
+    assert not (home / ".ray").exists()

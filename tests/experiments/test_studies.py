@@ -1,0 +1,97 @@
+"""Every study builds every configuration at every scale, and is one of the paper's figures."""
+
+from pathlib import Path
+
+import pytest
+
+from chorus.analysis.paper import PAPER_FIGURES
+from chorus.errors import ChorusError
+from chorus.experiments.presets import PRESETS
+from chorus.experiments.studies import Arm, Ground, Part, Scaled, Study, jobs_of
+from chorus.experiments.study_table import STUDIES, find_study
+
+OUT = Path("nowhere")
+SCALES = ("smoke", "laptop", "paper")
+EVERY_PART = [
+    pytest.param(study, part, id=f"{study.name}-{part.name}") for study in STUDIES.values() for part in study.parts
+]
+
+
+def test_there_is_one_study_for_each_data_figure():
+    assert [study.number for study in STUDIES.values()] == sorted(PAPER_FIGURES)
+    assert set(STUDIES) == {f"figure{number}" for number in PAPER_FIGURES}
+
+
+@pytest.mark.parametrize(("study", "part"), EVERY_PART)
+@pytest.mark.parametrize("scale", SCALES)
+def test_every_study_builds_all_its_configurations(study: Study, part: Part, scale):
+    absent = {arm.preset for arm in part.arms} - PRESETS.keys()
+    if absent:
+        with pytest.raises(ChorusError, match=f"needs the preset.*{min(absent)}.*this version of Chorus does not have"):
+            jobs_of(part, scale, OUT)
+        return
+    jobs = jobs_of(part, scale, OUT, "gpu" if scale == "paper" else None)
+    ground = part.ground.at(scale)
+    assert {job.config.env.id for job in jobs} == set(ground.envs)
+    assert {job.config.preset for job in jobs} == {arm.preset for arm in part.arms}
+    assert {job.config.seed for job in jobs} == set(range(ground.seeds))
+    assert all(job.config.scale == scale for job in jobs)
+    assert len({job.path for job in jobs}) == len(jobs)
+    if scale != "smoke":
+        assert study.laptop
+
+
+def test_studies_share_runs():
+    ablation = {job.path for job in jobs_of(find_study("figure21").parts[0], "laptop", OUT)}
+    sizes = {job.path for job in jobs_of(find_study("figure5").parts[0], "laptop", OUT)}
+    everything = {job.path for job in jobs_of(find_study("figure3").parts[0], "laptop", OUT)}
+    # Double DQN and Bootstrapped DQN with N = 2, 5, 10, on three games with five seeds; of these N = 1, 10 in figure 3.
+    assert len(ablation & sizes) == 4 * 3 * 5
+    assert len(ablation & sizes & everything) == 2 * 3 * 5
+
+
+def test_the_papers_numbers():
+    games = jobs_of(find_study("figure2").parts[0], "paper", OUT, "gpu")
+    assert len(games) == 2 * 55 * 5
+    assert {job.config.agent.members for job in games} == {1, 10}
+    assert {job.config.replay.capacity for job in games} == {1_000_000}
+    assert {job.config.schedule.total_steps for job in games} == {50_000_000}
+    layers = jobs_of(find_study("figure18").parts[0], "paper", OUT, "gpu")
+    assert {job.config.replay.capacity for job in layers} == {4_000_000}
+    assert {job.config.agent.shared_layers for job in layers} == {0, 1, 2, 3, 4}
+    quantiles = jobs_of(find_study("figure16").parts[0], "paper", OUT, "gpu")
+    assert {job.config.env.atari.sticky_actions for job in quantiles} == {0.25}
+    tandem = next(arm for arm in find_study("figure8").parts[0].arms if arm.preset == "sac-tandem")
+    assert tandem.seeds.paper == 10 and find_study("figure8").parts[0].ground.paper.seeds == 30
+
+
+def test_an_arm_may_have_fewer_seeds_and_runs_every_combination():
+    ground = Scaled(**dict.fromkeys(SCALES, Ground(("MinAtar/Breakout-v1",), 3)))
+    few = Arm(
+        "tandem", {"passive_share": (0.1, 0.5), "epsilon": (0.01, None)}, seeds=Scaled(smoke=1, laptop=2, paper=3)
+    )
+    part = Part(name="discrete", ground=ground, arms=(Arm("double-dqn"), few))
+    requests = part.requests("smoke")
+    assert [request.seed for request in requests if request.preset == "double-dqn"] == [0, 1, 2]
+    assert [request.options for request in requests if request.preset == "tandem"] == [
+        {"passive_share": 0.1, "epsilon": 0.01},
+        {"passive_share": 0.1},
+        {"passive_share": 0.5, "epsilon": 0.01},
+        {"passive_share": 0.5},
+    ]
+    # Seed by seed: what is cut short has something of everything.
+    assert [request.seed for request in requests] == [0] * 5 + [1, 2]
+
+
+def test_parts_can_be_chosen():
+    study = find_study("figure2")
+    assert [part.name for part in study.choose(None)] == ["discrete", "continuous"]
+    assert [part.name for part in study.choose("continuous")] == ["continuous"]
+    with pytest.raises(ChorusError, match=r"no part 'discreet'; it has discrete and continuous"):
+        study.choose("discreet")
+
+
+@pytest.mark.parametrize(("name", "remedy"), [("figure6", "are diagrams"), ("figure22x", "did you mean 'figure22'")])
+def test_unknown_studies_are_refused(name, remedy):
+    with pytest.raises(ChorusError, match=remedy):
+        find_study(name)

@@ -1,0 +1,111 @@
+"""`chorus list studies` and `chorus reproduce`: cost and progress, refusals, and a figure at the end."""
+
+import re
+
+import pytest
+from small_jobs import write_finished
+
+from chorus.cli.main import main
+from chorus.experiments.presets import PRESETS
+from chorus.experiments.studies import jobs_of
+from chorus.experiments.study_table import STUDIES, find_study
+from running import chorus, environment, listing
+
+
+def test_one_plain_line_a_study_when_not_a_terminal(tmp_path, capsys):
+    assert main(["list", "studies", "--scale", "smoke", "--out", str(tmp_path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[: len(STUDIES)]] == list(STUDIES)
+    assert re.search(r"figure3 .*tandem.* 0 of 6 runs +.*(s|min) of one core", lines[1])
+    assert "next: chorus reproduce" in lines[-1]
+    assert listing(tmp_path) == {}
+
+
+def test_the_paper_scale_is_priced_in_gpu_days(tmp_path, capsys):
+    assert main(["reproduce", "figure3", "--scale", "paper", "--dry-run", "--out", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    # 275 Double DQNs of 2 days, 275 Bootstrapped DQNs of 3.5 and 275 tandems of 2 + 1.5 / 9.
+    (days,) = re.findall(r"about ([\d,.]+) GPU-days \(assumed: .*RTX 8000\)", said)
+    assert float(days.replace(",", "")) == pytest.approx(275 * (2 + 3.5 + 2 + 1.5 / 9), rel=2e-3)
+    assert listing(tmp_path) == {}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["figure1"], ("'figure1'", "diagrams", "chorus list studies")),
+        (["figure99"], ("'figure99'", "chorus list studies")),
+        (["figure3", "--part", "continuous"], ("no part 'continuous'", "it has discrete")),
+        (["figure3", "--engine", "rey"], ("'rey'", "did you mean 'ray'?")),
+        (["figure3", "--scale", "paper"], ("none is visible here", "--device cpu")),
+        ([], ("STUDY", "chorus reproduce --help")),
+    ],
+    ids=lambda case: " ".join(case) or "nothing",
+)
+def test_wrong_studies_are_refused_before_anything_is_touched(tmp_path, capsys, monkeypatch, arguments, parts):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    assert main(["reproduce", *arguments, "--quiet", "--out", str(tmp_path)]) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and len(said.err.splitlines()) == 1
+    for part in parts:
+        assert part in said.err
+    assert listing(tmp_path) == {}
+
+
+def test_a_study_whose_runs_are_there_is_only_drawn(tmp_path, capsys):
+    """Finished runs are not run again; the figure and the report come out."""
+    for job in jobs_of(find_study("figure5").parts[0], "smoke", tmp_path):
+        write_finished(job)
+    assert main(["reproduce", "figure5", "--scale", "smoke", "--out", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    assert "8 runs, 8 of them ended before: nothing is left to do" in said
+    folder = tmp_path / "reports" / "figure5-smoke"
+    panels = {"figure5-sweep-members", "figure5-sweep-shared_layers"}
+    assert {path.name for path in folder.iterdir()} == {"report.html"} | {
+        f"{panel}.{ending}" for panel in panels for ending in ("svg", "png")
+    }
+    assert f"report: {folder / 'report.html'}" in said and "next: chorus list studies" in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("study", STUDIES.values(), ids=lambda study: study.name)
+def test_every_study_ends_with_its_figure(tmp_path, capsys, study):
+    absent = {arm.preset for part in study.parts for arm in part.arms} - PRESETS.keys()
+    if absent:
+        pytest.skip(f"no preset {', '.join(absent)} yet")
+    for part in study.parts:
+        for job in jobs_of(part, "smoke", tmp_path):
+            write_finished(job)
+    assert main(["reproduce", study.name, "--scale", "smoke", "--out", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    assert "no figure" not in said
+    folder = tmp_path / "reports" / f"{study.name}-smoke"
+    for part in study.parts:
+        tag = f"-{part.name}" if len(study.parts) > 1 else ""
+        assert (folder / f"report{tag}.html").exists()
+        assert list(folder.glob(f"{study.name}{tag}-*.svg")) and list(folder.glob(f"{study.name}{tag}-*.png"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("study", ["figure3", "figure5", "figure19"])
+def test_smoke_studies_run_and_are_drawn(tmp_path, study):
+    done = chorus("reproduce", study, "--scale", "smoke", "--out", tmp_path, "--workers", "2")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"(\d+) of \1 runs have ended \(0 of them before", done.stdout)
+    folder = tmp_path / "reports" / f"{study}-smoke"
+    assert (folder / "report.html").stat().st_size > 10_000
+    assert list(folder.glob(f"{study}-*.svg")) and list(folder.glob(f"{study}-*.png"))
+    again = chorus("reproduce", study, "--scale", "smoke", "--out", tmp_path)
+    assert again.returncode == 0 and "nothing is left to do" in again.stdout
+
+
+def test_without_ray_one_sentence_names_the_remedy(tmp_path):
+    """A module that cannot be imported stands in the way of the real one."""
+    (tmp_path / "ray.py").write_text("raise ImportError('No module named ray')\n")
+    path = f"{tmp_path}:{environment().get('PYTHONPATH', '')}"
+    sweep = ("sweep", "--preset", "double-dqn", "--env", "Probe/Discount-v0", "--scale", "smoke", "--engine", "ray")
+    done = chorus(*sweep, "--out", tmp_path / "runs", PYTHONPATH=path)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert "--engine ray needs Ray" in done.stderr and "chorus-rl[ray]" in done.stderr
+    assert not (tmp_path / "runs").exists()
