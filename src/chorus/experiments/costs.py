@@ -31,7 +31,7 @@ _CPU = {
     "flat": Rate(step=2.0e-4, member=5.0e-4),
     "atari": Rate(step=1.8e-3, member=2.1e-2),
     "image": Rate(step=1.8e-3, member=2.1e-2),
-    "control": Rate(step=5.0e-4, member=1.2e-3),
+    "control": Rate(step=1.0e-3, member=3.0e-3),
 }
 # How many times the work of the laptop scale's networks those of the paper scale are.
 _PAPER_WORK = {"minatar": 2.0, "flat": 1.0}
