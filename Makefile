@@ -4,7 +4,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do command 
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help setup demo test check bench format clean
+.PHONY: help setup demo demo-short test check bench format clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -17,8 +17,11 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	@touch $(STAMP)
 
-demo: setup  ## a short tour: train an ensemble on MinAtar, evaluate it (about a minute)
-	$(BIN)/python examples/demo.py
+demo: setup  ## the curse of diversity on MinAtar, about ten minutes on two cores, ending in a report
+	$(BIN)/chorus demo
+
+demo-short: setup  ## the same as small as it can be, a minute or two: does everything work here?
+	$(BIN)/chorus demo --scale smoke
 
 test: setup  ## the whole suite
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import ale_py
@@ -77,11 +78,12 @@ def shares_of_an_iteration() -> tuple[dict[str, float], int]:
         ring.add(np.zeros(1, int), moved.reward, moved.life_lost, moved.truncated, np.zeros(1, int), moved.observation)
     act, key, member = jax.jit(assembly.agent.act), training_keys(0, 1).act, np.zeros(1, np.int32)
     chance = np.float32(0.01)
+    sample = partial(replay.sampler.sample, ring, rng, replay.batch_size, replay.n_step, config.agent.members)
     parts = {
         "env": lambda: envs.step(rng.integers(4, size=1)).reward,
         "act": lambda: np.asarray(act(params, observation, member, key, chance)),
-        "sample": lambda: replay.sampler.sample(ring, rng, replay.batch_size, replay.n_step).observation,
-        "update": Updating(assembly.agent, replay.sampler.sample(ring, rng, replay.batch_size, replay.n_step)),
+        "sample": lambda: sample().batch.observation,
+        "update": Updating(assembly.agent, sample().batch),
     }
     seconds = harness.interleaved(parts, rounds=21)
     a_step = {"env": 1.0, "act": 1.0}

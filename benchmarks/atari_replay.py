@@ -41,7 +41,8 @@ def main() -> None:
         fill(ring)
         filling = time.perf_counter() - began
         seconds = harness.interleaved(
-            {f"n = {n}": lambda n=n: Shared().sample(ring, rng, BATCH, n).observation for n in (1, 3)}, rounds=ROUNDS
+            {f"n = {n}": lambda n=n: Shared().sample(ring, rng, BATCH, n, members=1).batch.observation for n in (1, 3)},
+            rounds=ROUNDS,
         )
     finally:
         shutil.rmtree(folder)

@@ -58,6 +58,7 @@ class SyntheticRun:
     overrides: dict[str, Any] = field(default_factory=dict)
     name: str | None = None
     entropy: float | None = None
+    metrics: dict[str, float] = field(default_factory=dict)
 
     def write(self, parent: Path) -> Path:
         name = self.name or f"{self.env.replace('/', '-')}__{self.preset}__s{self.seed}"
@@ -126,6 +127,8 @@ class SyntheticRun:
                 for policy in ("individual", "aggregate"):
                     yield self._row(iteration, step, f"diversity/vote_entropy/{policy}", self.entropy)
             yield self._row(iteration, step, "losses/td_loss", 1.0 / iteration)
+            for metric, value in self.metrics.items():
+                yield self._row(iteration, step, metric, value)
 
     def _row(self, iteration: int, step: int, metric: str, value: float) -> dict[str, Any]:
         return {

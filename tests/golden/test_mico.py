@@ -65,3 +65,26 @@ def test_the_representation_is_not_divided_at_the_forks():
     one, three = gradient(1), gradient(3)
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-5), one, three)
     assert any(np.any(leaf) for leaf in jax.tree.leaves(one))
+
+
+@pytest.mark.parametrize("shared", [0, 2])
+def test_batches_of_ones_own_are_paired_with_their_own_rewards(shared):
+    """Member i's loss is that of its own batch alone; a shared representation is shaped by all batches at once."""
+    rule = replace(tiny_rule(), auxiliary=Mico())
+    network = replace(tiny_network(shared=shared), feature_layers=1)
+    params, target_params = tiny_params(network), tiny_params(network, seed=1)
+    batch = tiny_batch(copies=3)
+
+    def auxiliary(columns):
+        return member_losses(rule, network, params, target_params, batch._replace(**columns)).auxiliary
+
+    given = {name: column for name, column in batch._asdict().items() if name != "weight"}
+    found = auxiliary(given)
+    if shared:
+        as_one = {name: column.reshape(-1, 1, *column.shape[2:]) for name, column in given.items()}
+        expected = auxiliary({**as_one, "weight": np.ones((18, 1), np.float32)})
+    else:
+        alone = [auxiliary({name: column[:, i : i + 1] for name, column in given.items()})[i] for i in range(3)]
+        expected = np.stack(alone)
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(found, expected, rtol=1e-5)

@@ -1,11 +1,14 @@
 """`train bootstrapped-dqn --env ALE/Breakout-v5 --scale paper` is the paper's configuration, number by number."""
 
+from dataclasses import replace
+
 import pytest
 
-from chorus.agents.optimizers import CentredRMSProp
+from chorus.agents.optimizers import Adam, CentredRMSProp
 from chorus.envs.atari import AtariSettings
 from chorus.experiments.assemble import Assembly
 from chorus.experiments.resolve import Request, resolve, run_name
+from chorus.networks.layers import VarianceScaled
 from chorus.networks.torsos import nature
 from chorus.training.settings import Amount
 
@@ -61,6 +64,26 @@ def test_the_other_name_of_a_game_is_the_same_run(resolved):
     other = resolve(Request(preset="bootstrapped-dqn", env="BreakoutNoFrameskip-v4", scale="paper"))
     assert other.config == resolved.config
     assert run_name(other) == run_name(resolved)
+
+
+@pytest.mark.parametrize("preset", ["qr-dqn", "bootstrapped-qr-dqn"])
+def test_quantile_agents_have_dopamines_settings(preset):
+    config = resolve(Request(preset=preset, env="ALE/Breakout-v5", scale="paper")).config
+    assert config.env.atari == AtariSettings(sticky_actions=0.25)
+    assert config.evaluation.epsilon == 0.001
+    assert config.agent.optimizer == Adam(learning_rate=5e-5, epsilon=3.125e-4)
+    assert (config.agent.estimate.quantiles, config.agent.error.kappa, config.replay.n_step) == (200, 1.0, 3)
+    assert config.agent.target_period_updates * config.schedule.update_period_steps == 8_000
+    assert (config.schedule.learning_starts, config.exploration.decay_steps) == (20_000, 250_000)
+    assert (config.agent.torso, config.agent.initialization) == (replace(nature(), padding="same"), VarianceScaled())
+    without = resolve(Request(preset=preset, env="ALE/Breakout-v5", scale="paper", options={"sticky_actions": 0.0}))
+    assert without.config.env.atari == AtariSettings()
+
+
+@pytest.mark.parametrize("env", ["MinAtar/Breakout-v1", "CartPole-v1"])
+def test_quantile_agents_elsewhere_leave_the_environment_as_it_is(env):
+    for scale in ("smoke", "laptop", "paper"):
+        assert resolve(Request(preset="qr-dqn", env=env, scale=scale)).config.env.atari is None
 
 
 def test_the_papers_table_differs_in_two_numbers(resolved):

@@ -27,7 +27,7 @@ def targets_of_an_episode(n_step, terminated, truncated):
             np.array([0]),
             np.float32([[t + 1.0]]),
         )
-    batch = Shared().sample(ring, np.random.default_rng(0), 32, n_step)
+    batch = Shared().sample(ring, np.random.default_rng(0), 32, n_step, members=1).batch
     value_map = Members().build(1, GAMMA)
 
     def one(rewards, length, ended):

@@ -21,7 +21,7 @@ def counting_agent(batches: list[Batch] | None = None) -> Agent:
     def unused(*_: Any) -> Any:
         raise AssertionError("a scripted stepper decides by itself")
 
-    return Agent(init=unused, act=unused, propose=unused, update=update)
+    return Agent(init=unused, act=unused, propose=unused, update=update, examine=unused)
 
 
 def counting_state() -> AgentState:

@@ -149,7 +149,7 @@ def test_rebuilt_stacks_are_the_ones_a_real_game_returned(n_step):
         now = moved.following
     envs.close()
     assert ring.cursor.end.min() > 1.5 * layout.rows, "the ring has wrapped around"
-    batch = Shared().sample(ring, rng, 200, n_step)
+    batch = Shared().sample(ring, rng, 200, n_step, members=1).batch
     assert batch.observation.shape == (200, 1, 4, 84, 84)
     assert batch.next_observation.shape == (200, 1, n_step, 84, 84)
     whole = with_whole_stacks(batch, 4)

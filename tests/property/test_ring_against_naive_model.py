@@ -124,8 +124,8 @@ def test_files_and_memory_hold_the_same_and_files_can_be_opened_again(history, s
         in_files.columns.flush()
         opened = Ring(layout, Path(folder))
         opened.cursor = in_files.cursor
-        samples = [Shared().sample(ring, np.random.default_rng(seed), 8, 1) for ring in (in_memory, opened)]
-        for one, other in zip(*samples, strict=True):
+        samples = [Shared().sample(ring, np.random.default_rng(seed), 8, 1, members=3) for ring in (in_memory, opened)]
+        for one, other in zip(*(sample.batch for sample in samples), strict=True):
             np.testing.assert_array_equal(one, other)
 
 
@@ -150,7 +150,7 @@ def test_a_batch_has_a_member_axis_of_one_and_full_weights():
     naive = NaiveReplay(ring)
     for _ in range(5):
         naive.step([0, 1])
-    batch = Shared().sample(ring, np.random.default_rng(0), 4, 3)
+    batch = Shared().sample(ring, np.random.default_rng(0), 4, 3, members=3).batch
     shapes = {name: column.shape for name, column in batch._asdict().items()}
     assert shapes == {
         "observation": (4, 1, 1),
@@ -166,7 +166,7 @@ def test_a_batch_has_a_member_axis_of_one_and_full_weights():
 
 def test_an_empty_replay_says_so():
     with pytest.raises(ChorusError, match="empty"):
-        Shared().sample(Ring(layout_of(1, 4)), np.random.default_rng(0), 1, 1)
+        Shared().sample(Ring(layout_of(1, 4)), np.random.default_rng(0), 1, 1, members=1)
 
 
 def test_episodes_too_short_for_a_huge_ring_are_refused_before_a_checkpoint_is_damaged(monkeypatch):

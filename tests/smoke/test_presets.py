@@ -25,6 +25,10 @@ POLICIES = {
     "double-dqn-mico": SINGLE,
     "bootstrapped-dqn-mico": ENSEMBLE,
     "per-step": ENSEMBLE,
+    "self-oversampled": ENSEMBLE,
+    "data-bootstrapped": ENSEMBLE,
+    "life-loss": ENSEMBLE,
+    "wide": ENSEMBLE,
     "bootstrapped-dqn-prior": ENSEMBLE,
     "cerl-prior": ENSEMBLE,
 }
@@ -32,7 +36,8 @@ EVERYWHERE = ("MinAtar/Breakout-v1", "CartPole-v1", "SmokePictures-v0")
 CORE = ("double-dqn", "bootstrapped-dqn", "cerl", "cerl-self-target", "tandem")
 COMBINATIONS = [
     *itertools.product(CORE, EVERYWHERE),
-    *itertools.product([name for name in POLICIES if name not in CORE], ("MinAtar/Breakout-v1",)),
+    *itertools.product([name for name in POLICIES if name not in (*CORE, "life-loss")], ("MinAtar/Breakout-v1",)),
+    *itertools.product(POLICIES, ("ALE/Breakout-v5",)),
     ("tandem", "SmokeChannelsFirst-v0"),
 ]
 # Compositions nobody has named: laid over a preset as a configuration file.
@@ -47,6 +52,15 @@ PRODUCTS = {
     "CERL x shared layers x priors": ("cerl", {"agent": {"shared_layers": 1, "prior_scale": 3.0}}),
     "tandem x QR": ("tandem", {"agent": {**QUANTILES, "selection": {"kind": "target"}}, "replay": {"n_step": 3}}),
     "tandem x CERL": ("tandem", {"agent": {"value_map": {"kind": "cross"}}}),
+    "CERL x masks": ("cerl", {"replay": {"sampler": {"kind": "bootstrap_masked"}}}),
+    "self-oversampling x QR": ("bootstrapped-qr-dqn", {"replay": {"sampler": {"kind": "self_oversampled"}}}),
+    "self-oversampling x MICo": ("self-oversampled", {"agent": {"auxiliary": {"kind": "mico"}}}),
+    "self-oversampling x MICo x a shared layer": (
+        "self-oversampled",
+        {"agent": {"auxiliary": {"kind": "mico"}, "shared_layers": 1}},
+    ),
+    "masks x QR": ("bootstrapped-qr-dqn", {"replay": {"sampler": {"kind": "bootstrap_masked"}}}),
+    "tandem x self-oversampling": ("tandem", {"replay": {"sampler": {"kind": "self_oversampled"}}}),
 }
 TINY = {
     "total_steps": 120, "iteration_steps": 60, "num_envs": 2, "max_episode_steps": 20, "learning_starts": 30,
@@ -66,6 +80,10 @@ def check(run, policies) -> None:
         assert metrics[iteration, "losses/td_loss"] >= 0
         assert metrics[iteration, "members/diverged"] == 0.0
         assert metrics[iteration, "replay/transitions"] == 50
+        assert 0 < metrics[iteration, "replay/coverage"] <= 1
+        assert 1 <= metrics[iteration, "members/effective_rank/mean"] <= 16
+        assert 0 <= metrics[iteration, "replay/off_policy/mean"] <= 1
+        assert ("diversity/disagreement/replay" in {name for _, name in metrics}) == (len(policies) == 2)
     assert all(math.isfinite(value) for value in metrics.values())
     assert (run / "checkpoints" / "000002" / "state.safetensors").is_file()
 

@@ -22,11 +22,44 @@ def asked(tmp_path, preset, change, **more):
         ("double-dqn-mh", {"agent": {"value_map": {"kind": "horizons", "horizons": [0, 10]}}}, "at least 2 steps"),
         ("qr-dqn", {"agent": {"estimate": {"kind": "quantile", "quantiles": 0}}}, "quantiles is 0"),
         ("qr-dqn", {"agent": {"error": {"kind": "quantile_huber", "kappa": -1.0}}}, "kappa is -1.0"),
+        ("cerl", {"replay": {"sampler": {"kind": "self_oversampled"}}}, "every member's network on every other"),
+        ("cerl-self-target", {"replay": {"sampler": {"kind": "self_oversampled"}}}, "N times the work"),
+        (
+            "self-oversampled",
+            {"agent": {"value_map": {"kind": "beside", "first": {"kind": "cross"}, "second": {"kind": "horizons"}}}},
+            "CERL cannot learn from a batch a member",
+        ),
+        (
+            "cerl",
+            {
+                "agent": {
+                    "shared_layers": 2,
+                    "value_map": {"kind": "beside", "first": {"kind": "cross"}, "second": {"kind": "horizons"}},
+                }
+            },
+            "CERL has nothing to add",
+        ),
+        ("self-oversampled", {"replay": {"sampler": {"own_probability": 1.5}}}, "--own-probability is 1.5"),
+        ("data-bootstrapped", {"replay": {"sampler": {"keep_probability": 0.0}}}, "--keep-probability is 0.0"),
+        ("data-bootstrapped", {"replay": {"sampler": {"keep_probability": 1.1}}}, "--keep-probability is 1.1"),
     ],
 )
 def test_values_that_make_no_sense_are_refused(tmp_path, preset, change, part):
     with pytest.raises(ChorusError, match=part):
         asked(tmp_path, preset, change)
+
+
+@pytest.mark.parametrize("option", ["own_probability", "joint_coin", "keep_probability"])
+def test_options_of_a_sampler_belong_to_its_preset(option):
+    with pytest.raises(ChorusError, match=r"does not apply to bootstrapped-dqn; it belongs to (self|data)-"):
+        resolve(Request(preset="bootstrapped-dqn", env="CartPole-v1", options={option: True}))
+
+
+@pytest.mark.parametrize("env", ["CartPole-v1", "MinAtar/Breakout-v1"])
+def test_only_atari_games_have_lives(env):
+    with pytest.raises(ChorusError, match=f"{env} has no lives; use bootstrapped-dqn"):
+        resolve(Request(preset="life-loss", env=env))
+    assert resolve(Request(preset="life-loss", env="ALE/Breakout-v5")).config.env.atari.terminal_on_life_loss
 
 
 def test_seed_and_scale_of_a_file_stand_where_nothing_else_is_asked_for(tmp_path):

@@ -43,14 +43,24 @@ class Proposal(NamedTuple):
     value: Float[Array, "E N A"]
 
 
+class Insight(NamedTuple):
+    """What every member makes of each of K states: its values, where actions can be counted, and the features that its
+    last layer reads."""
+
+    value: Float[Array, "K N A"] | None
+    features: Float[Array, "K N D"]
+
+
 @dataclass(frozen=True)
 class Agent:
-    """`act` evaluates only the member asked for; `propose` all of them. `update` donates the state it is given."""
+    """`act` evaluates only the member asked for; `propose` all of them, and `examine` looks inside them. `update`
+    donates the state it is given."""
 
     init: Callable[[PRNGKeyArray], AgentState]
     act: Callable[[Params, Array, Array, PRNGKeyArray, Array], Int[Array, " E"]]
     propose: Callable[[Params, Array], Proposal]
     update: Callable[[AgentState, Batch], AgentState]
+    examine: Callable[[Params, Array], Insight]
 
 
 @dataclass(frozen=True)
@@ -109,7 +119,7 @@ def member_losses(rule: QLearning, network: Network, params: Params, target_para
 def auxiliary_losses(
     rule: QLearning,
     network: Network,
-    representation: Float[Array, "R B F"] | None,
+    representation: Float[Array, "R C F"] | None,
     target_params: Params,
     batch: Batch,
     rewards: Float[Array, "B M n"],
@@ -120,13 +130,16 @@ def auxiliary_losses(
     _, target = network.apply_with_representation(target_params, batch.observation)
     _, next_target = network.apply_with_representation(target_params, batch.next_observation)
     gamma = float(rule.value_map.gamma[0, rule.value_map.main[0]])
-    return jax.vmap(lambda *features: rule.auxiliary.loss(Representations(*features), rewards[:, 0, 0], gamma))(
-        representation, target, next_target
+    # A shared representation has all members' batches in one; a member's own has only that member's.
+    copies, first = representation.shape[0], rewards[..., 0]
+    reward = first.reshape(1, -1) if copies == 1 else jnp.broadcast_to(first.T, (copies, first.shape[0]))
+    return jax.vmap(lambda r, *features: rule.auxiliary.loss(Representations(*features), r, gamma))(
+        reward, representation, target, next_target
     )
 
 
 def q_agent(rule: QLearning, network: Network, observation: np.ndarray, frame_stack: int = 1) -> Agent:
-    """Close the four functions over a composition; `observation` is an example without a batch axis.
+    """Close the five functions over a composition; `observation` is an example without a batch axis.
 
     With a `frame_stack` above 1, batches hold raw frames (see `Batch`).
     """
@@ -169,6 +182,10 @@ def q_agent(rule: QLearning, network: Network, observation: np.ndarray, frame_st
         value = rule.estimate.value(predictions)[:, :, 0]
         return Proposal(action=jax.vmap(greedy_actions)(value), value=value)
 
+    def examine(params: Params, observation: Array) -> Insight:
+        features, _ = network.features(params, observation[:, None])
+        return Insight(value=propose(params, observation).value, features=jnp.moveaxis(features, 0, 1))
+
     @partial(jax.jit, donate_argnums=(0, 1, 2))
     def learn(
         params: Params, optimizer_state: Any, totals: dict[str, Array], target_params: Params, batch: Batch
@@ -195,7 +212,7 @@ def q_agent(rule: QLearning, network: Network, observation: np.ndarray, frame_st
         target_params = jax.tree.map(jnp.copy, split_fixed(params)[0]) if due else state.target_params
         return AgentState(params, target_params, optimizer_state, np.int32(updates), totals)
 
-    return Agent(init=init, act=act, propose=propose, update=update)
+    return Agent(init=init, act=act, propose=propose, update=update, examine=examine)
 
 
 def split_fixed(params: Params) -> tuple[Params, Params]:

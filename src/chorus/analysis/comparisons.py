@@ -50,12 +50,12 @@ class Difference:
 
     @property
     def settled(self) -> bool:
-        """Whether the interval excludes zero; two runs make no interval worth the name."""
-        return (
-            self.estimate.certain
-            and self.estimate.runs >= FEWEST_RUNS
-            and not (self.estimate.low <= 0 <= self.estimate.high)
-        )
+        return settled(self.estimate)
+
+
+def settled(difference: Estimate) -> bool:
+    """Whether the interval excludes zero; two runs make no interval worth the name."""
+    return difference.certain and difference.runs >= FEWEST_RUNS and not (difference.low <= 0 <= difference.high)
 
 
 def env_band(results: Results, series: Series, env: str, rng: Rng, window: int = 1) -> Band | None:

@@ -40,6 +40,9 @@ class Summary:
     scale: str
     findings: tuple[Finding, ...]
     cautions: tuple[str, ...] = field(default=())
+    kind: str = "report"
+    conclusion: tuple[str, ...] = ()
+    """What follows from the findings: a headline, then the reasons."""
 
 
 class Judge:

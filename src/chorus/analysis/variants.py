@@ -43,6 +43,7 @@ class Traits:
     estimate: str
     auxiliary: str
     sampler: str
+    torso: str
     prior_scale: float
 
     @property
@@ -58,10 +59,10 @@ class Traits:
 
     @property
     def plain(self) -> bool:
-        """Without extra heads, auxiliary task, special sampler or priors: the paper's two baselines."""
+        """Without extra heads, auxiliary task, special sampler, extra width or priors: the paper's two baselines."""
         usual = (self.value_map, self.auxiliary, self.sampler) == ("members", "no_auxiliary", "shared")
         usual = usual and self.acting in ("uniform", "tandem")
-        return usual and self.prior_scale == 0
+        return usual and self.torso != "widened" and self.prior_scale == 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +119,7 @@ def read_traits(config: dict[str, Any]) -> Traits:
         estimate=f"{agent.get('kind', 'q')}/{_kind(agent, 'estimate', 'scalar')}",
         auxiliary=_kind(agent, "auxiliary", "no_auxiliary"),
         sampler=_kind(_part(config, "replay"), "sampler", "shared"),
+        torso=_kind(agent, "torso", "unknown"),
         prior_scale=float(prior) if isinstance(prior := agent.get("prior_scale"), int | float) else 0.0,
     )
 

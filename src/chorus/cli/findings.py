@@ -28,6 +28,8 @@ def write_findings(jobs: "Sequence[Job]", folder: Path, title: str, figure: int 
     summary = write_dataset_report(dataset, report, title=title)
     for finding in summary.findings:
         print(f"{finding.question} {finding.answer}")
+        for detail in finding.details:
+            print(f"  {detail}")
     for caution in summary.cautions[:5]:
         print(f"Note: {caution}")
     if figure is not None:

@@ -89,6 +89,25 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         "--mico-weight", type=number, metavar="W", help="MICo: its share of the loss, 0 to 1 (default: 0.01)"
     )
 
+    ensemble.add_argument(
+        "--own-probability",
+        type=number,
+        metavar="P",
+        help="self-oversampled: chance that a member's batch holds its own transitions only, 0 to 1 (default: 0.5)",
+    )
+    ensemble.add_argument(
+        "--joint-coin",
+        action="store_true",
+        default=None,
+        help="self-oversampled: one coin for all members in each update, as in the authors' code (default: off)",
+    )
+    ensemble.add_argument(
+        "--keep-probability",
+        type=number,
+        metavar="P",
+        help="data-bootstrapped: chance that a member learns from a transition, above 0 to 1 (default: 0.75)",
+    )
+
     learning = parser.add_argument_group("learning")
     for name, kind, metavar, text in (
         ("--learning-rate", number, "RATE", "step size of the optimiser"),

@@ -18,6 +18,7 @@ from chorus.experiments.config import RunConfig
 from chorus.networks.forked import Forked
 from chorus.networks.prior import WithPrior
 from chorus.replay.ring import RingLayout
+from chorus.training.diagnostics import Diagnostics
 from chorus.training.evaluate import Evaluator
 from chorus.training.loop import Loop
 from chorus.training.progress import ProgressView
@@ -118,6 +119,7 @@ class Assembly:
             observation_shape=self.spec.observation_shape,
             observation_dtype=self.spec.observation_dtype,
             frame_stack=self.spec.frame_stack,
+            masked_members=self.config.agent.members if self.config.replay.sampler.masked else 0,
         )
 
     def training(
@@ -127,6 +129,7 @@ class Assembly:
             loop=self.loop(),
             evaluator=self.evaluator(),
             evaluation=self.config.evaluation,
+            diagnostics=Diagnostics(self.agent, self.config.agent.members),
             layout=self.ring_layout(),
             seed=self.config.seed,
             action_repeat=self.spec.action_repeat,
@@ -141,7 +144,7 @@ def build_network(config: RunConfig, spec: EnvSpec) -> Network:
     agent = config.agent
     value_map = agent.value_map.build(agent.members, agent.discount)
     network = Forked(
-        torso=agent.torso.layers(agent.initialization),
+        torso=agent.torso.layers(agent.initialization, agent.members, spec.num_actions * agent.estimate.size),
         members=agent.members,
         shared=agent.shared_layers,
         heads=value_map.heads,

@@ -13,6 +13,8 @@ from chorus.errors import ChorusError
 from chorus.experiments.config import RunConfig
 from chorus.experiments.scales import Row
 from chorus.networks.layers import VarianceScaled
+from chorus.networks.torsos import ConvTorso, MLPTorso, Widened
+from chorus.replay.samplers import BootstrapMasked, SelfOversampled
 from chorus.suggest import did_you_mean
 from chorus.training.acting import Tandem, UniformEachStep
 from chorus.training.policies import Member, Policy, RandomMember, Vote
@@ -77,6 +79,9 @@ def _qr_dqn(config: RunConfig, row: Row) -> RunConfig:
     config = _agent(config, torso=change.torso, optimizer=change.optimizer, target_period_updates=change.target_updates)
     return replace(
         config,
+        env=replace(
+            config.env, atari=config.env.atari and replace(config.env.atari, sticky_actions=change.sticky_actions)
+        ),
         exploration=change.epsilon,
         schedule=replace(config.schedule, learning_starts=change.epsilon.warmup_steps),
         evaluation=replace(config.evaluation, epsilon=change.eval_epsilon),
@@ -97,6 +102,25 @@ def _prior(config: RunConfig, row: Row) -> RunConfig:
 
 def _per_step(config: RunConfig, row: Row) -> RunConfig:
     return replace(config, acting=UniformEachStep())
+
+
+def _self_oversampled(config: RunConfig, row: Row) -> RunConfig:
+    return replace(config, replay=replace(config.replay, sampler=SelfOversampled()))
+
+
+def _data_bootstrapped(config: RunConfig, row: Row) -> RunConfig:
+    return replace(config, replay=replace(config.replay, sampler=BootstrapMasked()))
+
+
+def _life_loss(config: RunConfig, row: Row) -> RunConfig:
+    if config.env.atari is None:
+        raise ChorusError(f"life-loss is for Atari games and {config.env.id} has no lives; use bootstrapped-dqn there")
+    return replace(config, env=replace(config.env, atari=replace(config.env.atari, terminal_on_life_loss=True)))
+
+
+def _wide(config: RunConfig, row: Row) -> RunConfig:
+    assert isinstance(config.agent.torso, ConvTorso | MLPTorso), "a row's own torso"
+    return _agent(config, torso=Widened(torso=config.agent.torso))
 
 
 _ENSEMBLE = frozenset({"members", "shared_layers", "prior_scale"})
@@ -207,6 +231,42 @@ PRESETS: dict[str, Preset] = {
             source="paper figure 17; docs/algorithms.md",
             parent="bootstrapped-dqn",
             change=_per_step,
+            options=_ENSEMBLE,
+        ),
+        Preset(
+            name="self-oversampled",
+            title="Bootstrapped DQN, self-oversampled",
+            summary="half of the time a member learns from its own transitions only",
+            source="paper figure 14; docs/equations.md E16",
+            parent="bootstrapped-dqn",
+            change=_self_oversampled,
+            options=_ENSEMBLE | {"own_probability", "joint_coin"},
+        ),
+        Preset(
+            name="data-bootstrapped",
+            title="Bootstrapped DQN, data bootstrapped",
+            summary="each member learns from its own random three quarters of the transitions",
+            source="paper figure 20; docs/equations.md E17",
+            parent="bootstrapped-dqn",
+            change=_data_bootstrapped,
+            options=_ENSEMBLE | {"keep_probability"},
+        ),
+        Preset(
+            name="life-loss",
+            title="Bootstrapped DQN, terminal on life loss",
+            summary="a lost life ends the return; Atari only (its baseline: double-dqn --terminal-on-life-loss)",
+            source="paper figure 15; docs/deviations.md D16",
+            parent="bootstrapped-dqn",
+            change=_life_loss,
+            options=_ENSEMBLE,
+        ),
+        Preset(
+            name="wide",
+            title="Bootstrapped DQN, wider",
+            summary="without CERL's heads but with as many parameters, in a wider last hidden layer",
+            source="paper figure 24; docs/equations.md E18",
+            parent="bootstrapped-dqn",
+            change=_wide,
             options=_ENSEMBLE,
         ),
         Preset(

@@ -16,7 +16,7 @@ from chorus.experiments.config import Hyperparameters, RunConfig, Scale
 from chorus.experiments.presets import PRESETS, Preset, find_preset
 from chorus.experiments.scales import base_config, row_for
 from chorus.experiments.validation import validate
-from chorus.networks.torsos import CustomTorso
+from chorus.networks.torsos import CustomTorso, Widened
 from chorus.suggest import did_you_mean
 from chorus.training.files import read_json
 from chorus.training.policies import Member
@@ -42,6 +42,9 @@ OPTIONS: dict[str, str] = {
     "buffer_size": "replay.capacity",
     "batch_size": "replay.batch_size",
     "n_step": "replay.n_step",
+    "own_probability": "replay.sampler.own_probability",
+    "joint_coin": "replay.sampler.joint_coin",
+    "keep_probability": "replay.sampler.keep_probability",
     "total_steps": "schedule.total_steps",
     "iteration_steps": "schedule.iteration_steps",
     "learning_starts": "schedule.learning_starts",
@@ -54,7 +57,10 @@ OPTIONS: dict[str, str] = {
     "device": "runtime.device",
 }
 _HEAD: dict[str, Any] = {"preset": str, "scale": Scale, "hyperparameters": Hyperparameters, "seed": int}
-_OF_THE_ALGORITHM = frozenset({"members", "shared_layers", "passive_share", "prior_scale", "mico_weight"})
+_OF_THE_ALGORITHM = frozenset(
+    {"members", "shared_layers", "passive_share", "prior_scale", "mico_weight", "own_probability", "joint_coin",
+     "keep_probability"}
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,6 +111,10 @@ def resolve(request: Request) -> Resolved:
     config = replace(config, preset=preset.name, scale=scale, hyperparameters=hyperparameters, seed=seed)
     config = replace(config, env=replace(config.env, id=env_id))
     if request.torso is not None:
+        if isinstance(config.agent.torso, Widened):
+            raise ChorusError(
+                f"{preset.name} widens a network of Chorus's own; leave out torso, or use bootstrapped-dqn"
+            )
         config = replace(config, agent=replace(config.agent, torso=request.torso))
     config = _single_member(config)
     if request.eval_members:

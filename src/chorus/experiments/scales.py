@@ -57,6 +57,7 @@ class QuantileRow:
     target_updates: int
     epsilon: LinearEpsilon
     eval_epsilon: float
+    sticky_actions: float
 
 
 _MINATAR_ADAM = Adam(learning_rate=2.5e-4, epsilon=1.5e-4)
@@ -139,6 +140,7 @@ _ATARI_PAPER = Row(
         target_updates=2_000,
         epsilon=LinearEpsilon(final=0.01, decay_steps=250_000, warmup_steps=20_000),
         eval_epsilon=0.001,
+        sticky_actions=0.25,
     ),
 )
 

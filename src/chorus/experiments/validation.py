@@ -7,6 +7,8 @@ from chorus.envs.atari import ACTION_REPEAT
 from chorus.envs.spec import EnvSpec
 from chorus.errors import ChorusError
 from chorus.experiments.config import RunConfig
+from chorus.networks.torsos import Widened
+from chorus.replay.samplers import BootstrapMasked, SelfOversampled
 from chorus.training.acting import Tandem
 from chorus.training.policies import Member
 
@@ -103,17 +105,25 @@ def _atari(config: RunConfig, spec: EnvSpec) -> list[str]:
 def _composition(config: RunConfig) -> list[str]:
     """Combinations that make no sense (docs/algorithms.md)."""
     agent, problems = config.agent, []
+    own_heads = agent.value_map.first if isinstance(agent.value_map, Beside) else agent.value_map
+    crossed = isinstance(own_heads, Cross | CrossOwn)
     torso_layers = len(agent.torso.layers())
     if not 0 <= agent.shared_layers <= torso_layers:
         problems.append(
             f"--shared-layers is {agent.shared_layers}; this network has {torso_layers + 1} layers of which the last "
             f"is never shared: choose 0 to {torso_layers}"
         )
-    elif agent.shared_layers == torso_layers and agent.members > 1 and isinstance(agent.value_map, Cross | CrossOwn):
+    elif agent.shared_layers == torso_layers and agent.members > 1 and crossed:
         problems.append(
             f"--shared-layers {agent.shared_layers} shares every layer but the last, so all members have the same "
             f"features and CERL has nothing to add: choose at most {torso_layers - 1}"
         )
+    elif agent.shared_layers == torso_layers and isinstance(agent.torso, Widened):
+        problems.append(
+            f"--shared-layers {agent.shared_layers} shares the layer that is widened to CERL's parameters, and CERL is "
+            f"not defined there: choose at most {torso_layers - 1}"
+        )
+    problems += _sampling(config, crossed)
     horizons = agent.value_map.second if isinstance(agent.value_map, Beside) else agent.value_map
     if isinstance(horizons, Horizons):
         longest = max(horizons.horizons, default=0)
@@ -157,6 +167,24 @@ def _composition(config: RunConfig) -> list[str]:
             problems.append(
                 f"the policy {name} needs member {policy.index}; there are members 0 to {agent.members - 1}"
             )
+    return problems
+
+
+def _sampling(config: RunConfig, crossed: bool) -> list[str]:
+    sampler, problems = config.replay.sampler, []
+    if sampler.each_its_own and crossed:
+        problems.append(
+            "CERL cannot learn from a batch a member: its targets would need every member's network on every other "
+            "member's batch, N times the work, and the paper does not define it; use the sampler shared, or "
+            "bootstrapped-dqn"
+        )
+    if isinstance(sampler, SelfOversampled) and not 0 <= sampler.own_probability <= 1:
+        problems.append(f"--own-probability is {sampler.own_probability}; it must lie between 0 and 1")
+    if isinstance(sampler, BootstrapMasked) and not 0 < sampler.keep_probability <= 1:
+        problems.append(
+            f"--keep-probability is {sampler.keep_probability}; it must lie above 0, where nobody would learn, and "
+            "be at most 1, which is no mask"
+        )
     return problems
 
 

@@ -90,11 +90,11 @@ class Forked:
 
     def features(
         self, params: Params, observation: AnyArray
-    ) -> tuple[Float[Array, "N B D"], Float[Array, "R B F"] | None]:
+    ) -> tuple[Float[Array, "N B D"], Float[Array, "R C F"] | None]:
         """What the last layer reads, after the member fork and before the head fork; and the representation.
 
-        R is 1 where the representation is shared, and N otherwise. It is taken before the next fork, so a loss on it
-        is not divided.
+        R is 1 where the representation is shared, and N otherwise; a shared one has the C = B · M observations of all
+        batches, another the B of its member. It is taken before the next fork, so a loss on it is not divided.
         """
         batch, copies = observation.shape[:2]
         x = as_float(observation.reshape(batch * copies, *observation.shape[2:]), self.channels_first)
@@ -121,7 +121,7 @@ class Forked:
 
     def apply_with_representation(
         self, params: Params, observation: AnyArray, heads: Int[np.ndarray, "N K"] | None = None
-    ) -> tuple[Float[Array, "B N K A Z"], Float[Array, "R B F"] | None]:
+    ) -> tuple[Float[Array, "B N K A Z"], Float[Array, "R C F"] | None]:
         features, representation = self.features(params, observation)
         x = fork(features, self.heads)
         own = params["heads"][f"layer_{len(self.torso)}"]

@@ -94,13 +94,30 @@ class Dense(nn.Module):
     features: int
     initialization: Initialization = DEFAULT_INITIALIZATION
 
+    def width(self, inputs: int) -> int:
+        return self.features
+
     @nn.compact
     def __call__(self, x: Float[Array, "B ..."]) -> Float[Array, "B F"]:
         x = x.reshape(x.shape[0], -1)
         fan_in = x.shape[-1]
-        weight = self.param("kernel", self.initialization.weight(fan_in), (self.features, fan_in))
-        bias = self.param("bias", self.initialization.bias(fan_in), (self.features,))
+        width = self.width(fan_in)
+        weight = self.param("kernel", self.initialization.weight(fan_in), (width, fan_in))
+        bias = self.param("bias", self.initialization.bias(fan_in), (width,))
         return nn.relu((weight @ x.T).T + bias)
+
+
+class WidenedDense(Dense):
+    """A last hidden layer, wider by what one head of `outputs` numbers for each other member would cost (E18)."""
+
+    members: int = 1
+    outputs: int = 1
+
+    def width(self, inputs: int) -> int:
+        biases = 1 if self.initialization.shared_head_bias else self.outputs
+        spent_by_cross_heads = (self.members - 1) * (self.features * self.outputs + biases)
+        # A unit has a weight for each input, a bias, and a weight for each output.
+        return self.features + round(spent_by_cross_heads / (inputs + 1 + self.outputs))
 
 
 class Heads(nn.Module):

@@ -38,6 +38,12 @@ class WithPrior:
         params = self.network.init(learnt_key, observation)
         return {**params, FIXED: self._prior.init(fixed_key, observation)}
 
+    def features(
+        self, params: Params, observation: AnyArray
+    ) -> tuple[Float[Array, "N B D"], Float[Array, "R C F"] | None]:
+        """Those that are learnt; a prior's own are nobody's to look at."""
+        return self.network.features(params, observation)
+
     def apply(
         self, params: Params, observation: AnyArray, heads: Int[np.ndarray, "N K"] | None = None
     ) -> Float[Array, "B N K A Z"]:
@@ -45,7 +51,7 @@ class WithPrior:
 
     def apply_with_representation(
         self, params: Params, observation: AnyArray, heads: Int[np.ndarray, "N K"] | None = None
-    ) -> tuple[Float[Array, "B N K A Z"], Float[Array, "R B F"] | None]:
+    ) -> tuple[Float[Array, "B N K A Z"], Float[Array, "R C F"] | None]:
         values, representation = self.network.apply_with_representation(params, observation, heads)
         whose = self.policy if heads is None else np.take_along_axis(self.policy, heads, axis=1)
         fixed = jax.lax.stop_gradient(self._prior.apply(params[FIXED], observation))

@@ -1,6 +1,7 @@
 """The torsos of the paper and of the smaller scales, as values of the configuration.
 
-Each is a description whose `layers()` are flax modules; `CustomTorso` carries a user's own.
+Each is a description whose `layers()` are flax modules; `CustomTorso` carries a user's own. How many members there are
+and how many numbers a head has matter to `Widened` only.
 """
 
 from dataclasses import dataclass, field
@@ -9,7 +10,7 @@ from typing import Literal
 import flax.linen as nn
 
 from chorus.errors import ChorusError
-from chorus.networks.layers import DEFAULT_INITIALIZATION, Conv, Dense, Initialization
+from chorus.networks.layers import DEFAULT_INITIALIZATION, Conv, Dense, Initialization, WidenedDense
 from chorus.variant import Variant
 
 
@@ -34,7 +35,9 @@ class ConvTorso(Variant):
     dense: tuple[int, ...]
     padding: Literal["valid", "same"] = "valid"
 
-    def layers(self, initialization: Initialization = DEFAULT_INITIALIZATION) -> tuple[nn.Module, ...]:
+    def layers(
+        self, initialization: Initialization = DEFAULT_INITIALIZATION, members: int = 1, outputs: int = 1
+    ) -> tuple[nn.Module, ...]:
         same = self.padding == "same"
         convolutions = [
             Conv(features=c.features, kernel=c.kernel, stride=c.stride, same=same, initialization=initialization)
@@ -54,13 +57,33 @@ class MLPTorso(Variant):
 
     dense: tuple[int, ...]
 
-    def layers(self, initialization: Initialization = DEFAULT_INITIALIZATION) -> tuple[nn.Module, ...]:
+    def layers(
+        self, initialization: Initialization = DEFAULT_INITIALIZATION, members: int = 1, outputs: int = 1
+    ) -> tuple[nn.Module, ...]:
         return _dense(self.dense, initialization)
 
     @property
     def feature_layers(self) -> int:
         """All but the last: there are no convolutions to draw the line."""
         return len(self.dense) - 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Widened(Variant):
+    """A torso whose last hidden layer is so much wider that the ensemble has as many parameters as CERL's (E18)."""
+
+    torso: ConvTorso | MLPTorso
+
+    def layers(
+        self, initialization: Initialization = DEFAULT_INITIALIZATION, members: int = 1, outputs: int = 1
+    ) -> tuple[nn.Module, ...]:
+        *below, _ = self.torso.layers(initialization)
+        features = self.torso.dense[-1]
+        return (*below, WidenedDense(features, initialization, members=members, outputs=outputs))
+
+    @property
+    def feature_layers(self) -> int:
+        return self.torso.feature_layers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +101,9 @@ class CustomTorso(Variant):
         """All but the last, as for dense layers."""
         return max(len(self.modules) - 1, 0)
 
-    def layers(self, initialization: Initialization = DEFAULT_INITIALIZATION) -> tuple[nn.Module, ...]:
+    def layers(
+        self, initialization: Initialization = DEFAULT_INITIALIZATION, members: int = 1, outputs: int = 1
+    ) -> tuple[nn.Module, ...]:
         """As they were given: modules bring their own initialisation."""
         if not self.modules:
             raise ChorusError(
@@ -107,4 +132,4 @@ def nature() -> ConvTorso:
     )
 
 
-Torso = ConvTorso | MLPTorso | CustomTorso
+Torso = ConvTorso | MLPTorso | Widened | CustomTorso

@@ -20,7 +20,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, Integer, Shaped
 
 from chorus.errors import ChorusError
-from chorus.replay.columns import Columns, ColumnTypes, row_bytes
+from chorus.replay.columns import Columns, ColumnTypes, ring_slices, row_bytes
+from chorus.replay.ownership import Ownership
 
 TRANSITION, TERMINATED, TRUNCATED = 1, 2, 4
 _ENDED = TERMINATED | TRUNCATED
@@ -35,7 +36,8 @@ _SHORTEST_EPISODES_OF_HUGE_RINGS = 8
 class RingLayout:
     """Sizes of a ring; `iteration_steps` is the most agent steps that lie between two checkpoints.
 
-    With a `frame_stack` above 1 the first axis of an observation is its frames, oldest first.
+    With a `frame_stack` above 1 the first axis of an observation is its frames, oldest first. With `masked_members`
+    every transition carries a bit for each of so many members.
     """
 
     lanes: int
@@ -44,15 +46,18 @@ class RingLayout:
     observation_shape: tuple[int, ...]
     observation_dtype: np.dtype
     frame_stack: int = 1
+    masked_members: int = 0
 
     def types(self) -> ColumnTypes:
         stored = self.observation_shape if self.frame_stack == 1 else self.observation_shape[1:]
+        mask: ColumnTypes = {"mask": ((-(-self.masked_members // 8),), np.dtype(np.uint8))}
         return {
             "observation": (stored, self.observation_dtype),
             "action": ((), np.dtype(np.int32)),
             "reward": ((), np.dtype(np.float32)),
             "flags": ((), np.dtype(np.uint8)),
             "owner": ((), np.dtype(np.uint16)),
+            **(mask if self.masked_members else {}),
         }
 
     @property
@@ -110,6 +115,7 @@ class Ring:
         self.cursor = Cursor(zeros.copy(), zeros.copy(), zeros.copy())
         self._lane_start = np.arange(layout.lanes, dtype=np.int64) * layout.rows
         self._protected = zeros - 1
+        self._ownership: Ownership | None = None
 
     def __len__(self) -> int:
         return int(self.cursor.transitions.sum())
@@ -137,17 +143,23 @@ class Ring:
         truncated: Bool[np.ndarray, " E"],
         owner: Int[np.ndarray, " E"],
         next_observation: Shaped[np.ndarray, "E ..."],
+        mask: Bool[np.ndarray, "E N"] | None = None,
     ) -> None:
         """One transition in every lane; where it ends an episode, `next_observation` is the final one."""
         lanes = np.arange(self.layout.lanes)
-        row = self.physical(lanes, self.cursor.end - 1)
+        position = self.cursor.end - 1
+        row = self.physical(lanes, position)
         self._flat["action"][row] = action
         self._flat["reward"][row] = reward
         self._flat["owner"][row] = owner
         self._flat["flags"][row] = TRANSITION + TERMINATED * terminated + TRUNCATED * truncated
+        if mask is not None:
+            self._flat["mask"][row] = np.packbits(mask, axis=1)
         self.cursor.transitions[:] += 1
         self._append(lanes, next_observation)
         self._shrink_window()
+        if self._ownership is not None:
+            self._ownership.append(owner, position, self.cursor.oldest)
 
     def _append(self, lanes: Int[np.ndarray, " S"], observation: Shaped[np.ndarray, "S ..."]) -> None:
         position = self.cursor.end[lanes]
@@ -243,3 +255,32 @@ class Ring:
     def owners(self, lane: Int[np.ndarray, " B"], position: Int[np.ndarray, " B"]) -> Integer[np.ndarray, " B"]:
         """The member that generated each of the given transitions."""
         return self._flat["owner"][self.physical(lane, position)]
+
+    def masks(self, lane: Int[np.ndarray, " B"], position: Int[np.ndarray, " B"]) -> Bool[np.ndarray, "B N"]:
+        """Which members learn from each of the given transitions."""
+        packed = self._flat["mask"][self.physical(lane, position)]
+        return np.unpackbits(packed, axis=1, count=self.layout.masked_members).astype(bool)
+
+    def window(self, name: str, lane: int) -> Shaped[np.ndarray, "R ..."]:
+        """A column's rows in one lane's window, oldest first."""
+        rows = self.columns.arrays[name][lane]
+        pieces = ring_slices(int(self.cursor.oldest[lane]), int(self.cursor.end[lane]), self.layout.rows)
+        return np.concatenate([rows[:0], *(rows[piece] for piece in pieces)])
+
+    @property
+    def ownership(self) -> Ownership:
+        """Read off the owner column when it is first asked for, and kept up from then on."""
+        if self._ownership is None:
+            self._ownership = Ownership(self.layout.lanes)
+            for lane in range(self.layout.lanes):
+                found = np.flatnonzero(self.window("flags", lane) & TRANSITION)
+                self._ownership.fill(lane, self.window("owner", lane)[found], self.cursor.oldest[lane] + found)
+        return self._ownership
+
+    def incomplete_from(self, steps: int) -> Int[np.ndarray, " E"]:
+        """Each lane's first position whose n-step window is not complete; no transition after it has a complete one."""
+        lane = np.arange(self.layout.lanes)[:, None]
+        before = self.cursor.end[:, None] - np.arange(2, steps + 1)
+        flags = self._flat["flags"][self.physical(lane, before)]
+        goes_on = ((flags & (TRANSITION | _ENDED)) == TRANSITION) & (before >= 0)
+        return self.cursor.end - 1 - np.logical_and.accumulate(goes_on, axis=1).sum(axis=1)

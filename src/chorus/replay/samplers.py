@@ -1,9 +1,10 @@
 """Who learns from which data. A sampler draws valid windows only and never falls back silently."""
 
 from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Bool, Float, Int, Integer
 
 from chorus.agents.batch import Batch
 from chorus.errors import ChorusError
@@ -13,21 +14,119 @@ from chorus.variant import Variant
 _MOST_ROUNDS = 1_000
 
 
+class Sample(NamedTuple):
+    """A batch, who generated its transitions, and which members got the common batch because they own nothing yet."""
+
+    batch: Batch
+    owner: Integer[np.ndarray, "B M"]
+    owns_nothing: Bool[np.ndarray, " N"]
+
+
+class Places(NamedTuple):
+    """Lane, position and realised length of windows in the ring."""
+
+    lane: Int[np.ndarray, "*b"]
+    position: Int[np.ndarray, "*b"]
+    length: Int[np.ndarray, "*b"]
+
+
+class _Unmasked(Variant):
+    """Every member learns from every transition of its batch."""
+
+    masked: ClassVar[bool] = False
+
+    def draw_mask(self, rng: np.random.Generator, lanes: int, members: int) -> None:
+        return None
+
+
 @dataclass(frozen=True, kw_only=True)
-class Shared(Variant):
+class Shared(_Unmasked):
     """One batch for all members, uniform over every transition in the window."""
 
-    def sample(self, ring: Ring, rng: np.random.Generator, batch_size: int, steps: int) -> Batch:
-        lane, position, length = draw_uniform(ring, rng, batch_size, steps)
-        windows = ring.read(lane, position, length, steps)
-        columns = {name: column[:, None] for name, column in windows._asdict().items()}
-        return Batch(**columns, weight=np.ones((batch_size, 1), np.float32))
+    each_its_own: ClassVar[bool] = False
+
+    def sample(self, ring: Ring, rng: np.random.Generator, batch_size: int, steps: int, members: int) -> Sample:
+        places = draw_uniform(ring, rng, batch_size, steps)
+        return _read(ring, _for_all(places), steps, np.zeros(members, bool))
 
 
-def draw_uniform(
-    ring: Ring, rng: np.random.Generator, count: int, steps: int
-) -> tuple[Int[np.ndarray, " B"], Int[np.ndarray, " B"], Int[np.ndarray, " B"]]:
-    """Lane, position and realised length of `count` windows, with replacement.
+@dataclass(frozen=True, kw_only=True)
+class SelfOversampled(_Unmasked):
+    """With this chance a member learns from its own transitions only, else from the common batch (equation E16)."""
+
+    own_probability: float = 0.5
+    """Chance that a member's batch holds its own transitions only."""
+    joint_coin: bool = False
+    """One coin for all members in each update, as in the authors' code, instead of one a member (Deviation D19)."""
+    each_its_own: ClassVar[bool] = True
+
+    def sample(self, ring: Ring, rng: np.random.Generator, batch_size: int, steps: int, members: int) -> Sample:
+        coins = np.broadcast_to(rng.random(1 if self.joint_coin else members) < self.own_probability, members)
+        common = draw_uniform(ring, rng, batch_size, steps)
+        stop = ring.incomplete_from(steps)
+        own = [draw_own(ring, rng, i, batch_size, steps, stop) if coin else None for i, coin in enumerate(coins)]
+        columns = zip(*(places or common for places in own), strict=True)
+        places = Places(*(np.stack(column, axis=1) for column in columns))
+        return _read(ring, places, steps, coins & np.array([one is None for one in own]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class BootstrapMasked(Variant):
+    """One batch for all members, of which each learns from what its stored mask keeps (equation E17)."""
+
+    keep_probability: float = 0.75
+    """Chance, drawn for each transition and member when it is stored, that the member learns from it."""
+    each_its_own: ClassVar[bool] = False
+    masked: ClassVar[bool] = True
+
+    def sample(self, ring: Ring, rng: np.random.Generator, batch_size: int, steps: int, members: int) -> Sample:
+        places = draw_uniform(ring, rng, batch_size, steps)
+        weight = ring.masks(places.lane, places.position).astype(np.float32)
+        return _read(ring, _for_all(places), steps, np.zeros(members, bool), weight)
+
+    def draw_mask(self, rng: np.random.Generator, lanes: int, members: int) -> Bool[np.ndarray, "E N"]:
+        """Which members will learn from the transitions that are stored now."""
+        return rng.random((lanes, members)) < self.keep_probability
+
+
+def _for_all(places: Places) -> Places:
+    return Places(*(column[:, None] for column in places))
+
+
+def _read(
+    ring: Ring,
+    places: Places,
+    steps: int,
+    owns_nothing: Bool[np.ndarray, " N"],
+    weight: Float[np.ndarray, "B W"] | None = None,
+) -> Sample:
+    """The windows at places [B, M], as a batch."""
+    shape = places.lane.shape
+    flat = Places(*(column.reshape(-1) for column in places))
+    columns = ring.read(flat.lane, flat.position, flat.length, steps)._asdict()
+    batch = Batch(
+        **{name: column.reshape(*shape, *column.shape[1:]) for name, column in columns.items()},
+        weight=np.ones((shape[0], 1), np.float32) if weight is None else weight,
+    )
+    return Sample(batch, ring.owners(flat.lane, flat.position).reshape(shape), owns_nothing)
+
+
+def draw_own(
+    ring: Ring, rng: np.random.Generator, owner: int, count: int, steps: int, stop: Int[np.ndarray, " E"]
+) -> Places | None:
+    """`count` windows that start with the owner's transitions before `stop`, with replacement; none if there are none.
+
+    `stop` is where the windows that are not complete begin (`Ring.incomplete_from`).
+    """
+    drawn = ring.ownership.draw(owner, rng, count, ring.cursor.oldest, stop)
+    if drawn is None:
+        return None
+    _, length = ring.ends_within(*drawn, steps)
+    return Places(*drawn, length)
+
+
+def draw_uniform(ring: Ring, rng: np.random.Generator, count: int, steps: int) -> Places:
+    """`count` windows, with replacement.
 
     Rows are drawn uniformly and those that start no complete window (final observations, the newest steps of open
     episodes) are drawn again, which leaves the rest uniform.
@@ -48,11 +147,11 @@ def draw_uniform(
         )
         missing = missing[~valid]
         if not len(missing):
-            return lane, position, length
+            return Places(lane, position, length)
     raise ChorusError(
         f"after {_MOST_ROUNDS} rounds no complete {steps}-step window was found among {len(ring)} transitions; "
         "raise --learning-starts or lower the number of steps"
     )
 
 
-Sampler = Shared
+Sampler = Shared | SelfOversampled | BootstrapMasked

@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float, Int
 
 from chorus.agents.q import Agent, AgentState
 from chorus.replay.ring import Ring
+from chorus.replay.samplers import Sample
 from chorus.training.acting import Acting, LinearEpsilon
 from chorus.training.settings import ReplaySettings, Schedule
 from chorus.training.stepper import Keys, Stepper
@@ -27,10 +28,11 @@ class Collected(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """One gradient step was made; `updates` counts them over the whole run."""
+    """One gradient step was made from this sample; `updates` counts them over the whole run."""
 
     updates: int
     state: AgentState
+    sample: Sample
 
 
 @dataclass(frozen=True)
@@ -87,15 +89,17 @@ class Loop:
                         (steps.truncated[t] | done) & ~terminal,
                         steps.member[t],
                         steps.next_observation[t],
+                        self.replay.sampler.draw_mask(rng, slots, self.members),
                     )
                     if ended.any() and not done:
                         ring.begin(steps.following[t], np.flatnonzero(ended))
                     yield Collected(step, steps.member[t], steps.reward[t], ended)
                 while updates < self.updates_due(step):
-                    batch = self.replay.sampler.sample(ring, rng, self.replay.batch_size, self.replay.n_step)
-                    state = self.agent.update(state, batch)
+                    size, n_step = self.replay.batch_size, self.replay.n_step
+                    sample = self.replay.sampler.sample(ring, rng, size, n_step, self.members)
+                    state = self.agent.update(state, sample.batch)
                     updates += 1
-                    yield Learned(updates, state)
+                    yield Learned(updates, state, sample)
         finally:
             stay.close()
 

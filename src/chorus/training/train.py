@@ -17,6 +17,7 @@ from chorus.agents.q import AgentState
 from chorus.randomness import Stream, entropy, generator, key_words
 from chorus.replay.ring import Ring, RingLayout
 from chorus.training import checkpoint
+from chorus.training.diagnostics import BatchLog, Diagnostics
 from chorus.training.evaluate import Evaluator, summarise
 from chorus.training.loop import Collected, Learned, Loop
 from chorus.training.progress import ProgressView
@@ -97,6 +98,7 @@ class Training:
     loop: Loop
     evaluator: Evaluator
     evaluation: EvaluationSettings
+    diagnostics: Diagnostics
     layout: RingLayout
     seed: int
     action_repeat: int
@@ -175,12 +177,13 @@ class Training:
         apart from it what the clock says."""
         began = time.monotonic()
         self.progress.phase("training")
-        episodes = EpisodeLog(self.loop.stepper.slots)
+        episodes, batches = EpisodeLog(self.loop.stepper.slots), BatchLog(self.loop.members)
         updates = first_updates = self.loop.updates_due(first)
         keys, rng, last = training_keys(self.seed, iteration), generator(self.seed, "replay", iteration), first
         for event in self.loop.run(state, ring, iteration, keys, rng, first):
             if isinstance(event, Learned):
                 state, updates = event.state, event.updates
+                batches.record(event.sample)
                 continue
             last = event.step
             for record in episodes.record(event):
@@ -195,11 +198,14 @@ class Training:
         metrics["replay/transitions"] = float(len(ring))
         metrics |= self._evaluate(state, iteration)
         evaluated = time.monotonic()
+        rng = generator(self.seed, "eval", iteration)
+        metrics |= batches.metrics() | self.diagnostics.measure(state.params, ring, rng, metrics["charts/epsilon"])
         timings = {
             "charts/SPS": (last - first) / (trained - began),
             "charts/updates_per_second": (updates - first_updates) / (trained - began),
             "time/train_seconds": trained - began,
             "time/evaluate_seconds": evaluated - trained,
+            "time/diagnose_seconds": time.monotonic() - evaluated,
             "system/peak_resident_megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         }
         return state, last, metrics, timings

@@ -48,12 +48,16 @@ def write_dataset_report(dataset: Dataset, out: Path | str, **options: Any) -> S
     out = Path(out)
     if out.is_dir():
         raise ChorusError(f"{out} is a folder; give the name of a file such as {out / 'report.html'}.")
-    text, summary = render_report(dataset, **options)
+    return write_page(*render_report(dataset, **options), out)
+
+
+def write_page(text: str, summary: Summary, out: Path) -> Summary:
+    """The summary with the place it was written to."""
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise ChorusError(f"{out} could not be written ({error.strerror}); choose another -o.") from error
+        raise ChorusError(f"{out} could not be written ({error.strerror}); choose another file.") from error
     return replace(summary, out=out)
 
 
@@ -68,10 +72,11 @@ def render_report(
     """The page as text, and what it found."""
     study = make_study(dataset, seed, references, scale_by)
     summary = summarise(study, title)
-    return _render(study, summary, make_sections(study), seed), summary
+    return render_page(study, summary, make_sections(study), seed), summary
 
 
-def _render(study: Study, summary: Summary, sections: list[Section], seed: int) -> str:
+def render_page(study: Study, summary: Summary, sections: list[Section], seed: int) -> str:
+    """Answers first, then the figures in their sections, then tables and configurations."""
     dataset = study.results.dataset
     series_numbers = {series.label: number for number, series in enumerate(study.results.series)}
     env_numbers = {env: number for number, env in enumerate(dataset.envs)}

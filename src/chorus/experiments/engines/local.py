@@ -43,6 +43,8 @@ class LocalEngine:
         self._workers = workers
         self._running: list[_Process] = []
         self._free_gpus = visible_gpus()
+        # Seeds of one configuration compile the same programs; the second run finds what the first has compiled.
+        self._compiled = tempfile.TemporaryDirectory(prefix="chorus-compiled-", ignore_cleanup_errors=True)
 
     @property
     def workers(self) -> int:
@@ -57,7 +59,7 @@ class LocalEngine:
             stdout=subprocess.DEVNULL,
             stderr=stderr,
             text=True,
-            env=_environment(job, gpu),
+            env=_environment(job, gpu, self._compiled.name),
             # A Ctrl-C at the terminal is for us alone; we then stop the runs.
             start_new_session=True,
         )
@@ -86,6 +88,7 @@ class LocalEngine:
         for one in list(self._running):
             one.process.wait()
             self._end(one)
+        self._compiled.cleanup()
 
     def _end(self, one: _Process) -> Ended:
         self._running.remove(one)
@@ -103,10 +106,16 @@ class LocalEngine:
         return Ended(one.job, problem=words or f"the process {how} without a word", hopeless=code == HOPELESS)
 
 
-def _environment(job: Job, gpu: str | None) -> dict[str, str]:
+def _environment(job: Job, gpu: str | None, compiled: str) -> dict[str, str]:
     threads = {name: str(job.config.runtime.threads) for name in _THREAD_VARIABLES}
     chosen = {} if gpu is None else {"CUDA_VISIBLE_DEVICES": gpu}
-    return {**os.environ, **threads, **chosen}
+    # Who has a cache of compiled programs already keeps it.
+    cache = {
+        "JAX_COMPILATION_CACHE_DIR": compiled,
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "0",
+    }
+    return {**cache, **os.environ, **threads, **chosen}
 
 
 def visible_gpus() -> list[str]:

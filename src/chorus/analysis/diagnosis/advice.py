@@ -1,0 +1,64 @@
+"""What to use: the best of what was tried if its lead over the single agent is beyond doubt, else the cheapest."""
+
+from dataclasses import dataclass
+
+from chorus.analysis.diagnosis.evidence import Contrast, Evidence
+from chorus.analysis.diagnosis.wording import compared, many, unsettled_because
+from chorus.analysis.results import Series
+
+
+@dataclass(frozen=True)
+class Advice:
+    """`use` is the series to use; `settled` says whether that is more than the cheapest guess."""
+
+    use: Series | None
+    settled: bool
+    headline: str
+    reasons: tuple[str, ...]
+
+
+def advise(evidence: Evidence) -> Advice:
+    """Ensembles are candidates as they would be used, acting together."""
+    cast = evidence.cast
+    single = Series(cast.single, "individual") if cast.single else None
+    ensembles = [Series(v, "aggregate") for v in (cast.ensemble, cast.larger, cast.cerl) if v]
+    if single is None:
+        return Advice(None, False, "No advice: the single agent has no run that ended.", ())
+    against = [found for series in ensembles if (found := evidence.contrast(series, single))]
+    if not against:
+        return Advice(None, False, "No advice: no ensemble has a run that ended.", ())
+    better = [found for found in against if found.above]
+    best = max(better or against, key=lambda found: found.difference.value)
+    if better:
+        return Advice(best.first, True, f"Use {best.first.label}.", _reasons_for(best, against, evidence))
+    if all(found.below for found in against):
+        return Advice(
+            single,
+            True,
+            f"Use {single.label}: every ensemble tried is worse, and costs more.",
+            tuple(map(compared, against)),
+        )
+    return Advice(
+        single,
+        False,
+        f"Too few seeds to tell; until there are more, {single.label}, because it costs least.",
+        (f"Closest to being better: {compared(best)} {unsettled_because(best.difference)}",),
+    )
+
+
+def _reasons_for(best: Contrast, against: list[Contrast], evidence: Evidence) -> tuple[str, ...]:
+    reasons = [compared(best)]
+    plain = Series(evidence.cast.ensemble, "aggregate") if evidence.cast.ensemble else None
+    extra = evidence.contrast(best.first, plain) if plain != best.first else None
+    if extra is not None:
+        verdict = (
+            "That is more than the plain ensemble gives."
+            if extra.above
+            else ("Whether it gives more than the plain ensemble is not settled, which is simpler.")
+        )
+        reasons.append(f"{verdict} {compared(extra)}")
+    if len(against) > 1:
+        reasons.append(
+            f"It is the best of {many(len(against), 'ensemble')}, and the best of several looks better than it is."
+        )
+    return tuple(reasons)

@@ -1,0 +1,252 @@
+"""From numbers to answers: each sentence carries its number, its interval and how many seeds it rests on.
+
+"Yes" and "no" mean that a 95 % interval excludes zero; everything else is "not settled", which is an answer, too.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from chorus.analysis.bootstrap import Estimate, MeanResampler
+from chorus.analysis.comparisons import FEWEST_RUNS
+from chorus.analysis.diagnosis.advice import Advice, advise
+from chorus.analysis.diagnosis.evidence import Contrast, Evidence, gather
+from chorus.analysis.diagnosis.wording import (
+    compared,
+    interval,
+    many,
+    percent,
+    share_of,
+    signed,
+    unsettled_because,
+)
+from chorus.analysis.results import Results, Series
+from chorus.analysis.summary import Finding
+from chorus.analysis.variants import Variant, short_number
+
+# Votes with less than this share of the largest possible entropy are nearly one vote.
+LITTLE_DIVERSITY = 0.1
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """The answers in the order a reader asks, and what follows from them."""
+
+    env: str
+    findings: tuple[Finding, ...]
+    advice: Advice
+    contrasts: Mapping[str, Contrast]
+    """Every difference a sentence speaks of, under a short name."""
+
+
+def diagnose(results: Results, env: str, *, seed: int = 0, actions: int | None = None) -> Diagnosis:
+    """A pure function of loaded runs; `seed` is that of the bootstrap."""
+    evidence = gather(results, env, MeanResampler(np.random.default_rng(seed)), actions)
+    findings = (
+        curse(evidence),
+        off_policy(evidence),
+        diversity(evidence),
+        voting(evidence),
+        cerl(evidence),
+        buffer(evidence),
+    )
+    return Diagnosis(env, findings, advise(evidence), contrasts(evidence))
+
+
+def curse(evidence: Evidence) -> Finding:
+    question = "Is there a curse of diversity?"
+    found = members_against_single(evidence)
+    if found is None:
+        return _missing(question, "the single agent or the ensemble")
+    if found.below:
+        lead = "Yes: a member of the ensemble is worse than an agent on its own."
+        return _finding(question, "yes", lead, found, (cause(evidence),))
+    if found.above:
+        return _finding(question, "no", "No: a member of the ensemble is better than an agent on its own.", found)
+    return _finding(question, "unsettled", unsettled_because(found.difference), found)
+
+
+def cause(evidence: Evidence) -> str:
+    """Off-policy-ness or lack of diversity, where there is a curse: what the two questions below come to."""
+    hurt, alike = off_policy(evidence).verdict, diversity(evidence).verdict
+    reasons = []
+    if gap := passive_against_active(evidence):
+        reasons.append(f"passive minus active {signed(gap.difference.value)}, {interval(gap.difference)}")
+    ensemble = evidence.cast.ensemble
+    if ensemble and (found := evidence.entropy(ensemble)):
+        most = evidence.most_entropy(ensemble)
+        reasons.append(
+            f"vote entropy {percent(found.value / most)} of the most, {interval(share_of(found, most), percent)}"
+        )
+    causes = {
+        ("yes", "no"): "It is off-policy-ness and not lack of diversity",
+        ("yes", "yes"): "Off-policy-ness plays a part, although the members hardly differ",
+        ("no", "yes"): "It is not off-policy-ness; the members hardly differ",
+        ("no", "no"): "It is neither off-policy-ness nor lack of diversity",
+    }
+    lead = causes.get((hurt, alike)) or (
+        "Off-policy-ness plays a part; diversity is not settled"
+        if hurt == "yes"
+        else "What it comes from is not settled"
+    )
+    return f"{lead} ({'; '.join(reasons) or 'neither the tandem nor vote entropy was measured'})."
+
+
+def off_policy(evidence: Evidence) -> Finding:
+    """The tandem isolates it: both members learn from the same batches, and one of them hardly ever acts."""
+    question = "Does learning from others' data hurt?"
+    found = passive_against_active(evidence)
+    if found is None:
+        return _missing(question, "the tandem")
+    if found.below:
+        verdict, lead = "yes", "Yes: on the same data the passive member falls behind the active one."
+    elif found.above:
+        verdict, lead = "no", "No: on the same data the passive member is even better."
+    else:
+        verdict, lead = "unsettled", unsettled_because(found.difference)
+    return _finding(question, verdict, lead, found, details=(_ownership(evidence),))
+
+
+def _ownership(evidence: Evidence) -> str:
+    ensemble, share = evidence.cast.ensemble, evidence.own_share(evidence.cast.ensemble)
+    if ensemble is None:
+        return "No ensemble was run, so there is no share of self-generated data."
+    if share is not None:
+        return (
+            f"A member of {ensemble.label} generated {percent(share.value)} of what it learnt from "
+            f"({interval(share, percent)})."
+        )
+    return (
+        "The share of self-generated data was not recorded in these runs; "
+        f"{ensemble.traits.members} members that act in turn generate 1/{ensemble.traits.members} each."
+    )
+
+
+def diversity(evidence: Evidence) -> Finding:
+    """Little of it would mean that there is nothing to vote about, and nothing to curse either."""
+    question = "Is there too little diversity?"
+    ensemble = evidence.cast.ensemble
+    found = evidence.entropy(ensemble)
+    if ensemble is None or found is None:
+        return Finding(question, "missing", "Not measured: no vote entropy was recorded for the ensemble.")
+    most = evidence.most_entropy(ensemble)
+    limit = LITTLE_DIVERSITY * most
+    if found.runs < FEWEST_RUNS:
+        verdict, lead = "unsettled", f"Too few seeds to tell ({many(found.runs, 'seed')})."
+    elif found.high < limit:
+        verdict, lead = "yes", "Yes: the members vote nearly alike, so there is little to gain from several of them."
+    elif found.low > limit:
+        verdict, lead = "no", "No: the members do disagree."
+    else:
+        verdict, lead = "unsettled", "Too few seeds to tell: the interval includes the limit."
+    return Finding(question, verdict, f"{lead} {_entropy(ensemble, found, most)}", tuple(_other_entropy(evidence)))
+
+
+def _entropy(variant: Variant, found: Estimate, most: float) -> str:
+    return (
+        f"Vote entropy of {variant.label}: {found.value:.3f} nats ({interval(found, '{:.3f}'.format)}), "
+        f"{percent(found.value / most)} of the most there could be ({most:.2f}); below "
+        f"{percent(LITTLE_DIVERSITY)} counts as little."
+    )
+
+
+def _other_entropy(evidence: Evidence) -> Iterator[str]:
+    cerl_variant = evidence.cast.cerl
+    other = evidence.entropy(cerl_variant)
+    if cerl_variant is not None and other is not None:
+        yield _entropy(cerl_variant, other, evidence.most_entropy(cerl_variant))
+
+
+def voting(evidence: Evidence) -> Finding:
+    question = "Does acting together pay?"
+    ensemble = evidence.cast.ensemble
+    found = evidence.contrast(_series(ensemble, "aggregate"), _series(ensemble, "individual"))
+    if found is None:
+        return _missing(question, "an ensemble that acts together")
+    against = evidence.contrast(_series(ensemble, "aggregate"), _series(evidence.cast.single, "individual"))
+    words = ("Yes: together the members are better than one by one.", "No: together the members are worse.")
+    return _gain(question, words, found, against)
+
+
+def cerl(evidence: Evidence) -> Finding:
+    question = "Does CERL pay?"
+    found = evidence.contrast(_series(evidence.cast.cerl, "individual"), _series(evidence.cast.ensemble, "individual"))
+    if found is None:
+        return _missing(question, "CERL or the plain ensemble")
+    together = evidence.contrast(_series(evidence.cast.cerl, "aggregate"), _series(evidence.cast.ensemble, "aggregate"))
+    words = ("Yes: a member trained with CERL is better than a plain one.", "No: members trained with CERL are worse.")
+    return _gain(question, words, found, together, details=_given_back(evidence, found))
+
+
+def _given_back(evidence: Evidence, gained: Contrast) -> tuple[str, ...]:
+    """Only where there is a loss beyond doubt to give back."""
+    lost = members_against_single(evidence)
+    if lost is None or not lost.below:
+        return ()
+    share = gained.difference.value / -lost.difference.value
+    return (
+        f"That is {percent(share)} of what members had lost to the single agent "
+        f"({signed(lost.difference.value)}, {interval(lost.difference)}).",
+    )
+
+
+def buffer(evidence: Evidence) -> Finding:
+    question = "Does a larger buffer pay?"
+    larger, ensemble = evidence.cast.larger, evidence.cast.ensemble
+    found = evidence.contrast(_series(larger, "individual"), _series(ensemble, "individual"))
+    if larger is None or ensemble is None or found is None:
+        return _missing(question, "an ensemble with a larger buffer")
+    together = evidence.contrast(_series(larger, "aggregate"), _series(ensemble, "aggregate"))
+    sizes = f"{short_number(larger.traits.buffer)} transitions instead of {short_number(ensemble.traits.buffer)}"
+    words = (f"Yes: members are better with {sizes}.", f"No: members are worse with {sizes}.")
+    return _gain(question, words, found, together)
+
+
+def contrasts(evidence: Evidence) -> dict[str, Contrast]:
+    """The differences to draw side by side, under short names."""
+    cast = evidence.cast
+    pairs = {
+        "indiv. − single agent": ((cast.ensemble, "individual"), (cast.single, "individual")),
+        "agg. − single agent": ((cast.ensemble, "aggregate"), (cast.single, "individual")),
+        "agg. − indiv.": ((cast.ensemble, "aggregate"), (cast.ensemble, "individual")),
+        "passive − active": ((cast.tandem, "passive"), (cast.tandem, "active")),
+        "CERL − plain, indiv.": ((cast.cerl, "individual"), (cast.ensemble, "individual")),
+        "CERL − plain, agg.": ((cast.cerl, "aggregate"), (cast.ensemble, "aggregate")),
+        "larger − usual buffer, indiv.": ((cast.larger, "individual"), (cast.ensemble, "individual")),
+        "larger − usual buffer, agg.": ((cast.larger, "aggregate"), (cast.ensemble, "aggregate")),
+    }
+    found = {name: evidence.contrast(_series(*first), _series(*second)) for name, (first, second) in pairs.items()}
+    return {name: contrast for name, contrast in found.items() if contrast is not None}
+
+
+def members_against_single(evidence: Evidence) -> Contrast | None:
+    return evidence.contrast(_series(evidence.cast.ensemble, "individual"), _series(evidence.cast.single, "individual"))
+
+
+def passive_against_active(evidence: Evidence) -> Contrast | None:
+    return evidence.contrast(_series(evidence.cast.tandem, "passive"), _series(evidence.cast.tandem, "active"))
+
+
+def _gain(
+    question: str, words: tuple[str, str], found: Contrast, beside: Contrast | None, details: tuple[str, ...] = ()
+) -> Finding:
+    """For questions of the kind "does it pay?": `words` for yes and for no."""
+    more = (*details, *((compared(beside),) if beside else ()))
+    if found.above:
+        return _finding(question, "yes", words[0], found, more)
+    if found.below:
+        return _finding(question, "no", words[1], found, more)
+    return _finding(question, "unsettled", unsettled_because(found.difference), found, more)
+
+
+def _finding(question: str, verdict: str, lead: str, found: Contrast, details: tuple[str, ...] = ()) -> Finding:
+    return Finding(question, verdict, f"{lead} {compared(found)}", details)
+
+
+def _missing(question: str, who: str) -> Finding:
+    return Finding(question, "missing", f"Not measured: {who} has no run that ended.")
+
+
+def _series(variant: Variant | None, policy: str) -> Series | None:
+    return Series(variant, policy) if variant else None

@@ -1,0 +1,41 @@
+"""`chorus demo`: the curse of diversity on MinAtar, ending in a report."""
+
+import argparse
+
+from chorus.cli.grid import add_dry_run, add_grid_options
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Train Double DQN, Bootstrapped DQN, CERL and the tandem on MinAtar, several seeds each, about ten minutes on "
+        "two cores; then say what came out, with intervals, and write a report. What is finished is skipped and what "
+        "was cut is gone on with."
+    )
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--long", action="store_true", help="the overnight version: more games, seeds and steps")
+    what.add_argument(
+        "--scale",
+        choices=["smoke", "laptop"],
+        default="laptop",
+        help="smoke: one or two minutes, to see that everything works; laptop: the demo itself (default: laptop)",
+    )
+    add_dry_run(parser)
+    add_grid_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    from chorus.cli.findings import write_findings
+    from chorus.cli.grid import print_plan, run_jobs
+    from chorus.experiments.demo import DEMO, LONG
+    from chorus.experiments.studies import jobs_of
+
+    part = LONG if args.long else DEMO
+    jobs = jobs_of(part, args.scale, args.out)
+    if args.dry_run:
+        print_plan(args, jobs)
+        return 0
+    result = run_jobs(args, jobs, part.name)
+    folder = args.out / "reports" / part.name.replace(" ", "-")
+    write_findings(jobs, folder, "The curse of diversity on MinAtar")
+    print("next: chorus diagnose CartPole-v1      the same questions about an environment of yours")
+    return result.exit_code

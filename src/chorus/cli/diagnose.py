@@ -1,0 +1,104 @@
+"""`chorus diagnose`: does an environment suffer from the curse, from what, and what to use there?"""
+
+import argparse
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from chorus.cli.grid import add_dry_run, add_grid_options
+from chorus.cli.train_options import whole
+
+if TYPE_CHECKING:
+    from chorus.analysis.report import Summary
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Train a single agent, an ensemble, the same ensemble with a larger buffer, a tandem and CERL on one "
+        "environment, and answer in the terminal and on a page: is there a curse of diversity, how large is it, where "
+        "does it come from, what pays, and what to use. Every answer has its number and interval; too few seeds to "
+        "tell is an answer, too. What is finished is skipped and what was cut is gone on with."
+    )
+    parser.add_argument(
+        "env", metavar="ENV", help="a Gymnasium id, ALE/Breakout-v5, MinAtar/Breakout-v1, or my_package:MyEnv-v0"
+    )
+    what = parser.add_argument_group("what to run")
+    what.add_argument(
+        "--scale",
+        choices=["smoke", "laptop", "paper"],
+        default="laptop",
+        help="budget and network together: smoke shows that everything works, in minutes; laptop takes hours on a CPU; "
+        "paper what the paper used (default: laptop)",
+    )
+    what.add_argument(
+        "--seeds", type=whole, metavar="S", help="seeds 0 to S - 1 of each algorithm (default: 3 for smoke, else 5)"
+    )
+    what.add_argument("--members", type=whole, metavar="N", help="ensemble size (default: the scale's)")
+    what.add_argument(
+        "--total-steps", type=whole, metavar="STEPS", help="agent steps of each run (default: the scale's)"
+    )
+    what.add_argument(
+        "--max-episode-steps",
+        type=whole,
+        metavar="STEPS",
+        help="agent steps after which an episode is truncated (default: the scale's)",
+    )
+    add_dry_run(parser)
+    add_grid_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    from chorus.analysis.diagnosis import write_diagnosis
+    from chorus.cli.grid import print_plan, run_jobs
+    from chorus.envs.registry import describe
+    from chorus.errors import ChorusError
+    from chorus.experiments.diagnosis import SEEDS, Wishes, diagnosis
+    from chorus.experiments.studies import jobs_of
+
+    spec = describe(args.env)
+    seeds = SEEDS.at(args.scale) if args.seeds is None else args.seeds
+    if seeds < 1:
+        raise ChorusError(f"--seeds is {seeds}; it must be at least 1")
+    wishes = Wishes(members=args.members, total_steps=args.total_steps, max_episode_steps=args.max_episode_steps)
+    jobs = jobs_of(diagnosis(spec, args.scale, seeds, wishes), args.scale, args.out)
+    if args.dry_run:
+        print_plan(args, jobs)
+        return 0
+    result = run_jobs(args, jobs, f"diagnosis of {spec.id}")
+    begun = [job.path for job in jobs if job.step() > 0]
+    if not begun:
+        print("no run has been evaluated yet, so there is nothing to say")
+        return result.exit_code
+    page = args.out / "reports" / f"diagnosis-{spec.id.replace('/', '-').replace(':', '-')}-{args.scale}.html"
+    print_diagnosis(write_diagnosis(begun, spec.id, page, actions=spec.num_actions))
+    print(f"next: {next_command(args, seeds)}")
+    return result.exit_code
+
+
+def print_diagnosis(summary: "Summary") -> None:
+    """Answers first, then what follows from them, then where the page is."""
+    for finding in summary.findings:
+        print(f"\n{finding.question}\n  {finding.answer}")
+        for detail in finding.details:
+            print(f"  {detail}")
+    headline, *reasons = summary.conclusion
+    print(f"\n{headline}")
+    for reason in reasons:
+        print(f"  {reason}")
+    for caution in summary.cautions[:5]:
+        print(f"Note: {caution}")
+    print(f"\ndiagnosis: {summary.out}")
+
+
+def next_command(args: argparse.Namespace, seeds: int) -> str:
+    """The same with twice the seeds: what is finished stays finished."""
+    given = {"--scale": args.scale, "--members": args.members, "--total-steps": args.total_steps}
+    given |= {"--max-episode-steps": args.max_episode_steps, "--out": args.out, "--seeds": 2 * seeds}
+    usual = {"--scale": "laptop", "--out": Path("runs")}
+    words = [
+        word
+        for name, value in given.items()
+        if value is not None and value != usual.get(name)
+        for word in (name, str(value))
+    ]
+    return f"{shlex.join(['chorus', 'diagnose', args.env, *words])}      twice the seeds; finished runs are kept"

@@ -1,0 +1,62 @@
+"""What `chorus demo` runs, as data: the paper's four algorithms on MinAtar, small enough for a coffee break.
+
+Game, ensemble size and budget were chosen by measurement (docs/decisions.md): Space Invaders is the one game in which
+a small network learns something worth comparing within a few tens of thousands of steps.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from chorus.experiments.studies import Arm, Ground, Part, Scaled
+
+# A replay of a fifth of all steps, as in the paper's continuous tasks, where the curse is most evident.
+_QUICK: Mapping[str, Any] = {
+    "total_steps": 48_000,
+    "iteration_steps": 4_000,
+    "max_episode_steps": 500,
+    "learning_starts": 1_000,
+    "epsilon_decay": 10_000,
+    "buffer_size": 10_000,
+    "learning_rate": 1e-3,
+    "target_period": 250,
+    "eval_episodes": 60,
+}
+_OVERNIGHT: Mapping[str, Any] = {
+    **_QUICK,
+    "total_steps": 500_000,
+    "iteration_steps": 20_000,
+    "max_episode_steps": 2_500,
+    "epsilon_decay": 50_000,
+    "buffer_size": 100_000,
+}
+
+
+def _part(name: str, laptop: Ground, settings: Mapping[str, Any]) -> Part:
+    """At the smoke scale the same algorithms as small as that scale is, to see that everything works."""
+
+    def given(more: Mapping[str, Any]) -> dict[str, Scaled[tuple[Any, ...]]]:
+        """Settings are the demo's own; the smoke scale keeps its own."""
+        return {
+            option: Scaled(smoke=(None,), laptop=(value,), paper=(value,))
+            for option, value in {**settings, **more}.items()
+        }
+
+    smoke = Ground(laptop.envs[:1], 2)
+    return Part(
+        name=name,
+        ground=Scaled(smoke=smoke, laptop=laptop, paper=laptop),
+        arms=(
+            Arm("double-dqn", given({})),
+            Arm("bootstrapped-dqn", given({"members": 5})),
+            Arm("cerl", given({"members": 5})),
+            Arm("tandem", given({})),
+        ),
+    )
+
+
+DEMO = _part("demo", Ground(("MinAtar/SpaceInvaders-v1",), 5), _QUICK)
+LONG = _part(
+    "long demo",
+    Ground(("MinAtar/SpaceInvaders-v1", "MinAtar/Breakout-v1", "MinAtar/Asterix-v1"), 10),
+    _OVERNIGHT,
+)

@@ -1,0 +1,77 @@
+"""What `chorus diagnose` runs: the four algorithms of the paper that fit the actions, and a larger buffer."""
+
+from dataclasses import astuple, dataclass
+
+from chorus.envs.spec import EnvSpec
+from chorus.errors import ChorusError
+from chorus.experiments.config import Scale
+from chorus.experiments.presets import PRESETS
+from chorus.experiments.scales import row_for
+from chorus.experiments.studies import Arm, Ground, Part, Scaled
+
+# The paper's larger buffer for games, 4M transitions instead of 1M.
+LARGER = 4
+SEEDS = Scaled(smoke=3, laptop=5, paper=5)
+
+
+@dataclass(frozen=True)
+class Presets:
+    """Who plays which part."""
+
+    single: str
+    ensemble: str
+    tandem: str
+    cerl: str
+
+
+DISCRETE = Presets("double-dqn", "bootstrapped-dqn", "tandem", "cerl")
+CONTINUOUS = Presets("sac", "ensemble-sac", "sac-tandem", "ensemble-sac-cerl")
+# Of the families of environments (docs/scales.md) the only one with continuous actions.
+_BY_FAMILY = {"control": CONTINUOUS}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wishes:
+    """What a user may set; None leaves it to the scale."""
+
+    members: int | None = None
+    total_steps: int | None = None
+    max_episode_steps: int | None = None
+
+
+def presets_for(spec: EnvSpec) -> Presets:
+    """Raises a sentence where this version has not all of them."""
+    chosen = _BY_FAMILY.get(spec.family, DISCRETE)
+    absent = [name for name in astuple(chosen) if name not in PRESETS]
+    if absent:
+        raise ChorusError(
+            f"a diagnosis of '{spec.id}' needs the preset(s) {', '.join(absent)}, which this version does not "
+            "have; `chorus list` shows those it has"
+        )
+    return chosen
+
+
+def larger_buffer(spec: EnvSpec, scale: Scale, total_steps: int | None = None) -> int | None:
+    """At most all that will ever be gathered; None where the usual buffer holds that already."""
+    row = row_for(spec.family, scale, "code")
+    larger = min(LARGER * row.buffer, total_steps or row.total)
+    return larger if larger > row.buffer else None
+
+
+def diagnosis(spec: EnvSpec, scale: Scale, seeds: int, wishes: Wishes) -> Part:
+    """The runs of a diagnosis, as one part of a study."""
+    presets = presets_for(spec)
+    common = {"total_steps": (wishes.total_steps,), "max_episode_steps": (wishes.max_episode_steps,)}
+    several = {**common, "members": (wishes.members,)}
+    larger = larger_buffer(spec, scale, wishes.total_steps)
+    ground = Ground((spec.id,), seeds)
+    return Part(
+        name="diagnosis",
+        ground=Scaled(smoke=ground, laptop=ground, paper=ground),
+        arms=(
+            Arm(presets.single, common),
+            Arm(presets.ensemble, {**several, "buffer_size": (None, larger) if larger else (None,)}),
+            Arm(presets.tandem, common),
+            Arm(presets.cerl, several),
+        ),
+    )

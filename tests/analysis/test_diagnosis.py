@@ -1,0 +1,221 @@
+"""What a diagnosis concludes, and what it does not: golden cases with the arithmetic shown."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from synthetic_runs import SyntheticRun
+
+from chorus.analysis.bootstrap import Estimate
+from chorus.analysis.diagnosis import Diagnosis, diagnose
+from chorus.analysis.diagnosis.wording import number, seeds_needed
+from chorus.analysis.loading import load_runs
+from chorus.analysis.results import Results
+
+ENV = "CartPole-v1"
+CURSE, OFF_POLICY, DIVERSITY = (
+    "Is there a curse of diversity?",
+    "Does learning from others' data hurt?",
+    "Is there too little diversity?",
+)
+VOTING, CERL, BUFFER = "Does acting together pay?", "Does CERL pay?", "Does a larger buffer pay?"
+
+Levels = Mapping[str, Mapping[str, Sequence[float]]]
+
+
+def diagnosis(folder: Path, levels: Levels, entropy: float = 0.5, actions: int | None = 2, **more: object) -> Diagnosis:
+    """`levels` gives each algorithm's final returns, policy by policy, a number a seed."""
+    for name, policies in levels.items():
+        preset, _, larger = name.partition("+")
+        overrides = {"replay.capacity": 400_000} if larger else {}
+        for seed in range(len(next(iter(policies.values())))):
+            SyntheticRun(
+                preset=preset,
+                env=ENV,
+                seed=seed,
+                level={policy: values[seed] for policy, values in policies.items()},
+                overrides=overrides,
+                name=f"{name}-{seed}",
+                entropy=None if preset == "double-dqn" else entropy,
+                **more,
+            ).write(folder)
+    return diagnose(Results(load_runs([folder])), ENV, actions=actions)
+
+
+def verdicts(found: Diagnosis) -> dict[str, str]:
+    return {finding.question: finding.verdict for finding in found.findings}
+
+
+def answer(found: Diagnosis, question: str) -> str:
+    return next(finding.answer for finding in found.findings if finding.question == question)
+
+
+def around(level: float, *shifts: float) -> list[float]:
+    return [level + shift for shift in shifts]
+
+
+CLOSE = (-1.0, 0.0, 1.0, -1.0, 1.0)  # mean 0
+PRESENT: Levels = {
+    "double-dqn": {"individual": around(100, *CLOSE)},
+    "bootstrapped-dqn": {"individual": around(70, *CLOSE), "aggregate": around(110, *CLOSE)},
+    "bootstrapped-dqn+larger": {"individual": around(80, *CLOSE), "aggregate": around(112, *CLOSE)},
+    "tandem": {"active": around(98, *CLOSE), "passive": around(50, *CLOSE)},
+    "cerl": {"individual": around(94, *CLOSE), "aggregate": around(130, *CLOSE)},
+}
+
+
+def test_curse_present(tmp_path: Path) -> None:
+    found = diagnosis(tmp_path, PRESENT)
+    assert verdicts(found) == dict.fromkeys((CURSE, OFF_POLICY, VOTING, CERL, BUFFER), "yes") | {DIVERSITY: "no"}
+    # members 70 against 100: 30 below, 30 % of 100
+    assert answer(found, CURSE).startswith("Yes: a member of the ensemble is worse than an agent on its own.")
+    assert "30 % below Double DQN: mean return 70.0 against 100.0, difference -30.0" in answer(found, CURSE)
+    assert "5 seeds" in answer(found, CURSE)
+    # the tandem's members come from the same runs: 50 - 98 = -48 for every seed, so the interval has no width
+    assert "difference -48.0 (95 % interval -48.0 to -48.0, 5 seeds)" in answer(found, OFF_POLICY)
+    curse = next(finding for finding in found.findings if finding.question == CURSE)
+    assert curse.details == (
+        "It is off-policy-ness and not lack of diversity (passive minus active -48.0, 95 % interval -48.0 to -48.0, "
+        "5 seeds; vote entropy 72 % of the most, 95 % interval 72 % to 72 %, 5 seeds).",
+    )
+    # CERL's members gain 94 - 70 = 24 of the 30 that were lost: 80 %
+    cerl = next(finding for finding in found.findings if finding.question == CERL)
+    assert cerl.details[0].startswith("That is 80 % of what members had lost to the single agent (-30.0, 95 % interval")
+    # the most entropy that two actions allow is ln 2 = 0.693 nats; 0.5 of it is 72 %
+    assert "0.500 nats (95 % interval 0.500 to 0.500, 5 seeds), 72 % of the most" in answer(found, DIVERSITY)
+    assert "better with 400k transitions instead of 100k" in answer(found, BUFFER)
+    assert found.advice.settled and found.advice.headline == "Use Bootstrapped DQN + CERL (agg.)."
+    assert "30 % above Double DQN" in found.advice.reasons[0]  # 130 against 100
+    assert "more than the plain ensemble gives" in found.advice.reasons[1]
+    assert "the best of 3 ensembles" in found.advice.reasons[2]
+
+
+def test_curse_absent(tmp_path: Path) -> None:
+    found = diagnosis(
+        tmp_path,
+        {
+            "double-dqn": {"individual": around(50, *CLOSE)},
+            "bootstrapped-dqn": {"individual": around(80, *CLOSE), "aggregate": around(70, *CLOSE)},
+            "tandem": {"active": around(50, *CLOSE), "passive": around(55, *CLOSE)},
+            "cerl": {"individual": around(60, *CLOSE), "aggregate": around(60, *CLOSE)},
+        },
+        entropy=0.01,
+    )
+    expected = dict.fromkeys((CURSE, OFF_POLICY, VOTING, CERL), "no") | {DIVERSITY: "yes", BUFFER: "missing"}
+    assert verdicts(found) == expected
+    assert "difference +30.0" in answer(found, CURSE)  # 80 - 50
+    assert "1 % of the most there could be (0.69)" in answer(found, DIVERSITY)  # 0.01 / ln 2
+    assert found.advice.settled and found.advice.headline == "Use Bootstrapped DQN (agg.)."
+
+
+def test_undecided_is_an_answer(tmp_path: Path) -> None:
+    wide = (-30.0, 30.0, 0.0, -20.0, 20.0)
+    found = diagnosis(
+        tmp_path,
+        {
+            "double-dqn": {"individual": around(100, *wide)},
+            "bootstrapped-dqn": {"individual": around(95, *wide), "aggregate": around(102, *wide[::-1])},
+            "bootstrapped-dqn+larger": {"individual": around(97, *wide), "aggregate": around(99, *wide[::-1])},
+            "tandem": {"active": around(100, *wide), "passive": around(98, *wide[::-1])},
+            "cerl": {"individual": around(99, *wide), "aggregate": around(103, *wide[::-1])},
+        },
+    )
+    asked = (CURSE, OFF_POLICY, VOTING, CERL, BUFFER)
+    assert verdicts(found) == dict.fromkeys(asked, "unsettled") | {DIVERSITY: "no"}
+    for question in asked:
+        assert answer(found, question).startswith("Too few seeds to tell: the interval includes zero")
+        assert "95 % interval -" in answer(found, question) and "to +" in answer(found, question)
+    assert not found.advice.settled and found.advice.use is not None
+    assert "until there are more, Double DQN, because it costs least" in found.advice.headline
+    assert "Bootstrapped DQN + CERL (agg.) ends 3 % above" in found.advice.reasons[0]  # 103 against 100, the best
+
+
+def test_a_single_seed_settles_nothing(tmp_path: Path) -> None:
+    found = diagnosis(tmp_path, {name: {p: v[:1] for p, v in policies.items()} for name, policies in PRESENT.items()})
+    assert verdicts(found) == dict.fromkeys((CURSE, OFF_POLICY, DIVERSITY, VOTING, CERL, BUFFER), "unsettled")
+    assert answer(found, CURSE).startswith("Too few seeds to tell: 1 seed, and it takes at least 3.")
+    assert "difference -30.0 (1 seed, so no interval)" in answer(found, CURSE)  # 69 - 99
+    assert not found.advice.settled
+
+
+def test_two_seeds_have_an_interval_that_settles_nothing(tmp_path: Path) -> None:
+    found = diagnosis(tmp_path, {name: {p: v[:2] for p, v in policies.items()} for name, policies in PRESENT.items()})
+    assert set(verdicts(found).values()) == {"unsettled"}
+
+
+def test_the_single_agent_is_advised_where_all_ensembles_are_worse(tmp_path: Path) -> None:
+    found = diagnosis(
+        tmp_path,
+        {
+            "double-dqn": {"individual": around(100, *CLOSE)},
+            "bootstrapped-dqn": {"individual": around(60, *CLOSE), "aggregate": around(80, *CLOSE)},
+            "cerl": {"individual": around(70, *CLOSE), "aggregate": around(90, *CLOSE)},
+        },
+    )
+    assert found.advice.settled and found.advice.headline.startswith("Use Double DQN: every ensemble tried is worse")
+    assert verdicts(found)[OFF_POLICY] == "missing"
+
+
+def test_a_sure_lead_is_advised_before_a_larger_one_that_may_be_chance(tmp_path: Path) -> None:
+    found = diagnosis(
+        tmp_path,
+        {
+            "double-dqn": {"individual": around(100, *CLOSE)},
+            "bootstrapped-dqn": {"individual": around(90, *CLOSE), "aggregate": around(110, *CLOSE)},
+            "cerl": {"individual": around(90, *CLOSE), "aggregate": around(120, -80, 80, 0, -60, 60)},
+        },
+    )
+    assert found.advice.settled and found.advice.headline == "Use Bootstrapped DQN (agg.)."
+
+
+def test_with_one_action_there_is_nothing_to_vote_about(tmp_path: Path) -> None:
+    found = diagnosis(tmp_path, PRESENT, actions=1)
+    assert verdicts(found)[DIVERSITY] == "missing" and verdicts(found)[CURSE] == "yes"
+
+
+def test_negative_returns_have_differences_but_no_percentages(tmp_path: Path) -> None:
+    found = diagnosis(
+        tmp_path,
+        {
+            "double-dqn": {"individual": around(-100, *CLOSE)},
+            "bootstrapped-dqn": {"individual": around(-150, *CLOSE), "aggregate": around(-90, *CLOSE)},
+        },
+    )
+    assert "ends below Double DQN: mean return -150.0 against -100.0, difference -50.0" in answer(found, CURSE)
+    assert "%" not in answer(found, CURSE).replace("95 %", "")
+
+
+def test_a_recorded_share_of_own_data_is_told(tmp_path: Path) -> None:
+    found = diagnosis(tmp_path / "none", PRESENT)
+    (detail,) = (f.details[0] for f in found.findings if f.question == OFF_POLICY)
+    assert "was not recorded" in detail and "1/10 each" in detail
+    found = diagnosis(tmp_path / "some", PRESENT, metrics={"replay/own_sampled/mean": 0.2})
+    (detail,) = (f.details[0] for f in found.findings if f.question == OFF_POLICY)
+    assert "generated 20 % of what it learnt from (95 % interval 20 % to 20 %, 5 seeds)" in detail
+
+
+def test_without_a_single_agent_there_is_no_advice(tmp_path: Path) -> None:
+    found = diagnosis(tmp_path, {"bootstrapped-dqn": PRESENT["bootstrapped-dqn"]})
+    assert verdicts(found)[CURSE] == "missing" and found.advice.use is None
+
+
+@pytest.mark.parametrize(
+    ("estimate", "needed"),
+    [
+        (Estimate(-2.0, -6.0, 2.0, 5), 21),  # half width 4 = 2 x the difference: 5 x 2² = 20, and one more
+        (Estimate(0.0, -1.0, 1.0, 5), None),
+        (Estimate(0.1, -9.9, 10.1, 5), None),  # 5 x 100² seeds: too small to care about
+        (Estimate(1.0, np.nan, np.nan, 1), None),
+    ],
+)
+def test_how_many_seeds_a_difference_would_take(estimate: Estimate, needed: int | None) -> None:
+    assert seeds_needed(estimate) == needed
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(12345.6, "12,346"), (123.45, "123.5"), (-12.34, "-12.3"), (1.234, "1.23"), (0.0, "0.00"), (0.01234, "0.0123")],
+)
+def test_numbers_are_short_and_plain(value: float, text: str) -> None:
+    assert number(value) == text

@@ -1,0 +1,121 @@
+"""What is measured beside scores, with the arithmetic shown."""
+
+import numpy as np
+import pytest
+
+from builders import tiny_ring
+from chorus.agents.batch import Batch
+from chorus.ensemble.diversity import (
+    effective_rank,
+    off_policy_share,
+    pairwise_disagreement,
+    policy_probability,
+    value_spread,
+)
+from chorus.replay.contents import coverage, episodes_by_owner, own_shares, transitions_by_owner
+from chorus.replay.samplers import Sample
+from chorus.training.diagnostics import BatchLog, by_member
+
+
+def test_disagreement_is_the_share_of_pairs_that_differ():
+    # 6/3/1 of 10 votes: 45 pairs, of which 15 + 3 + 0 = 18 agree.
+    votes = np.repeat([0, 1, 2], [6, 3, 1])[None]
+    assert pairwise_disagreement(votes) == pytest.approx(1 - 18 / 45)
+    assert pairwise_disagreement(np.array([[4, 4, 4]])) == 0.0
+    assert pairwise_disagreement(np.array([[0, 1, 2]])) == pytest.approx(1.0)
+    # A mean over states: (0 + 1)/2.
+    assert pairwise_disagreement(np.array([[1, 1], [0, 1]])) == pytest.approx(0.5)
+
+
+def test_value_spread_is_the_deviation_between_members():
+    # Action 0: values 1 and 3, deviation 1. Action 1: 5 and 5, deviation 0. Their mean is 0.5.
+    value = np.array([[[1.0, 5.0], [3.0, 5.0]]])
+    assert value_spread(value) == pytest.approx(0.5)
+    # What all members share, however large, is no spread.
+    assert value_spread(value + 100.0) == pytest.approx(0.5)
+
+
+def test_off_policy_share_and_probability_of_the_stored_actions():
+    greedy = np.array([[0, 1], [0, 2], [1, 1], [2, 1]])
+    action = np.array([0, 0, 0, 1])
+    # Member 0 would repeat the first two of four, member 1 the last.
+    np.testing.assert_allclose(off_policy_share(greedy, action), [0.5, 0.75])
+    # ε = 0.3, three actions: (1 - 0.3) · 0.5 + 0.1 = 0.45, and 0.7 · 0.25 + 0.1 = 0.275.
+    np.testing.assert_allclose(policy_probability(greedy, action, 0.3, 3), [0.45, 0.275])
+    # A policy that is random anyway gives every action 1/A.
+    np.testing.assert_allclose(policy_probability(greedy, action, 1.0, 3), [1 / 3, 1 / 3])
+
+
+def test_effective_rank_counts_the_directions_that_matter():
+    # Singular values 3, 2 and 0.01: 5 of 5.01 are 99.8 %, and 3 are not enough.
+    assert effective_rank(np.diag([3.0, 2.0, 0.01])) == 2.0
+    assert effective_rank(np.eye(4)) == 4.0
+    assert effective_rank(np.ones((5, 3))) == 1.0
+    assert effective_rank(np.zeros((5, 3))) == 0.0
+    assert np.isnan(effective_rank(np.array([[1.0, np.nan]])))
+
+
+# A lane of 10 rows: members 0 and 1 play an episode each, then both one together; - is a row without a transition,
+# whatever its owner says.
+OWNER = np.array([0, 0, 1, 1, 1, 0, 1, 1, 0, 0])
+TRANSITION = np.array([1, 1, 0, 1, 0, 0, 1, 1, 1, 0], bool)
+
+
+def test_transitions_and_episodes_are_counted_by_who_made_them():
+    # Transitions: 0, 0 | 1 | 1, 1, 0.
+    assert transitions_by_owner(OWNER, TRANSITION, 3).tolist() == [3, 3, 0]
+    # Three episodes; the third was played by two members and is nobody's.
+    played, count = episodes_by_owner(OWNER, TRANSITION, 3)
+    assert played.tolist() == [1, 1, 0] and count == 3
+    empty, none = episodes_by_owner(OWNER[:0], TRANSITION[:0], 2)
+    assert empty.tolist() == [0, 0] and none == 0
+
+
+def test_shares_of_a_ring_are_those_of_its_window():
+    """Episodes of two steps by members 0, 1, 2, 0, 1, 2 ...: a window of 6 transitions holds the last three."""
+    ring = tiny_ring(capacity=6)
+    observation = np.zeros((1, 1), np.float32)
+    for episode in range(9):
+        ring.begin(observation, np.arange(1))
+        for last in (False, True):
+            owner = np.array([0 if episode >= 7 else episode % 3])
+            ring.add(np.zeros(1, int), np.zeros(1, np.float32), np.array([last]), np.array([False]), owner, observation)
+    # Episodes 6, 7 and 8 are all member 0's.
+    transitions, episodes = own_shares(ring, 3)
+    assert transitions.tolist() == episodes.tolist() == [1.0, 0.0, 0.0]
+    ring.begin(observation, np.arange(1))
+    ring.add(
+        np.zeros(1, int), np.zeros(1, np.float32), np.array([False]), np.array([False]), np.array([2]), observation
+    )
+    # The window lost a transition of episode 6 and won one of an open episode of member 2's: 5/6, 1/6; 3/4, 1/4.
+    transitions, episodes = own_shares(ring, 3)
+    np.testing.assert_allclose(transitions, [5 / 6, 0, 1 / 6])
+    np.testing.assert_allclose(episodes, [3 / 4, 0, 1 / 4])
+
+
+def test_coverage_is_the_share_of_different_pairs():
+    states = np.array([[1, 2], [1, 2], [1, 2], [3, 4]], np.uint8)
+    # (12, 0) twice, (12, 1), (34, 0): three of four.
+    assert coverage(states, np.array([0, 1, 0, 0], np.int32)) == 0.75
+    assert coverage(states[:2], np.array([0, 1], np.int32)) == 1.0
+
+
+def test_batches_are_booked_by_who_generated_them():
+    def sample(owner, owns_nothing=(False, False)):
+        return Sample(Batch(*[np.zeros(0)] * 7), np.asarray(owner), np.asarray(owns_nothing))
+
+    log = BatchLog(members=2)
+    assert log.metrics() == {}
+    # One common batch: half of it is member 0's. Then a batch each: all of 0's is its own, none of 1's.
+    log.record(sample([[0], [1], [0], [1]]))
+    log.record(sample([[0, 0], [0, 0], [0, 0], [0, 0]], (False, True)))
+    assert log.metrics() == {
+        "replay/own_sampled/member_0": (0.5 + 1.0) / 2,
+        "replay/own_sampled/member_1": (0.5 + 0.0) / 2,
+        "replay/own_sampled/mean": 0.5,
+        "replay/owns_nothing": 1.0,
+    }
+
+
+def test_one_metric_a_member_and_their_mean():
+    assert by_member("a/b", np.array([1.0, 4.0])) == {"a/b/member_0": 1.0, "a/b/member_1": 4.0, "a/b/mean": 2.5}
