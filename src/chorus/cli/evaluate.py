@@ -2,8 +2,12 @@
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from chorus.cli.train_options import whole
+
+if TYPE_CHECKING:
+    from chorus.player import Player
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -45,21 +49,24 @@ def run(args: argparse.Namespace) -> int:
         frames = film(player, args.video, args.seed)
         print(f"video: {args.video} ({frames} frames, policy {player.policy_name})")
     results = player.evaluate(args.episodes, args.seed)
-    _print(player.policy_name, results)
+    _print(player, results)
     print(f"run: {args.run}")
     return 0
 
 
-def _print(policy_name: str, results: list) -> None:
+def _print(player: "Player", results: list) -> None:
     import numpy as np
+
+    from chorus.training.policies import council
 
     returns = np.array([result.episodic_return for result in results])
     resampled = np.random.default_rng(0).choice(returns, (2_000, len(returns))).mean(axis=1)
     low, high = np.percentile(resampled, [2.5, 97.5])
     lengths = np.array([result.length for result in results])
-    entropy = np.average([result.entropy for result in results], weights=lengths)
-    print(f"policy {policy_name}, {len(returns)} episodes")
+    diversity = np.average([result.diversity for result in results], weights=lengths)
+    among = council(player.assembly.spec.actions)
+    print(f"policy {player.policy_name}, {len(returns)} episodes")
     print(f"  return        {returns.mean():.2f}   95 % bootstrap interval of the mean {low:.2f} to {high:.2f}")
     print(f"  range         {returns.min():.2f} to {returns.max():.2f}")
     print(f"  length        {lengths.mean():.1f} agent steps")
-    print(f"  vote entropy  {entropy:.3f} nats")
+    print(f"  {among.metric.replace('_', ' '):<15} {diversity:.3f} {among.unit}")
