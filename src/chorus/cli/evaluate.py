@@ -15,7 +15,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--policy",
         metavar="NAME",
-        help="individual, aggregate, active, passive or member_0 ... (default: aggregate, or the run's first)",
+        help="individual, aggregate, active, passive, member_0 ..., and with -mode, for Box actions, the first two "
+        "without the policies' noise (default: aggregate, or the run's first)",
     )
     parser.add_argument(
         "--episodes",

@@ -8,7 +8,7 @@ import numpy as np
 from gymnasium import spaces
 
 from chorus.actions import Actions, Box, Discrete
-from chorus.envs.mujoco_log import keep_out_of_the_folder
+from chorus.envs.mujoco_manners import teach
 from chorus.envs.spec import EnvSpec, Moved
 from chorus.errors import ChorusError
 
@@ -52,8 +52,10 @@ class GymEnvs:
     def render(self) -> np.ndarray:
         try:
             picture: Any = self._envs[0].render()
-        except gymnasium.error.DependencyNotInstalled as problem:
-            raise ChorusError(f"'{self.spec.id}' cannot be filmed ({problem}); install what it names") from problem
+        except Exception as problem:  # a package, a driver, a screen: whatever drawing needs and is not there
+            raise ChorusError(
+                f"'{self.spec.id}' cannot be filmed ({type(problem).__name__}: {problem}); install what it names"
+            ) from problem
         if picture is None:
             raise ChorusError(f"'{self.spec.id}' cannot be filmed: its render() returns nothing in rgb_array mode")
         return np.asarray(picture, np.uint8)
@@ -73,7 +75,7 @@ def make(env_id: str, max_episode_steps: int | None, render_mode: str | None) ->
             warnings.filterwarnings("ignore", message=r"(?s).*render_mode")
             # The paper's tasks are MuJoCo's v4, whatever came after.
             warnings.filterwarnings("ignore", message=r"(?s).*is out of date")
-            keep_out_of_the_folder(env_id)
+            teach(env_id, render_mode)
             return gymnasium.make(env_id, **given)
     except TypeError as problem:
         if render_mode is None:

@@ -24,7 +24,10 @@ Change = Callable[[RunConfig, Row], RunConfig]
 
 @dataclass(frozen=True)
 class Preset:
-    """`options` are the command-line options of the algorithm itself that make sense for it."""
+    """`options` are the command-line options of the algorithm itself that make sense for it.
+
+    `home` is an environment to show it in; without one it is its parent's.
+    """
 
     name: str
     title: str
@@ -33,6 +36,7 @@ class Preset:
     parent: str | None
     change: Change
     options: frozenset[str] = frozenset()
+    home: str | None = None
 
     def build(self, base: RunConfig, row: Row) -> RunConfig:
         start = PRESETS[self.parent].build(base, row) if self.parent else base
@@ -133,6 +137,7 @@ PRESETS: dict[str, Preset] = {
             source="paper section 3; docs/equations.md E1",
             parent=None,
             change=_double_dqn,
+            home="MinAtar/Breakout-v1",
         ),
         Preset(
             name="bootstrapped-dqn",
@@ -256,6 +261,7 @@ PRESETS: dict[str, Preset] = {
             source="paper section 3; docs/equations.md E16 to E18",
             parent=None,
             change=_sac,
+            home="Hopper-v4",
         ),
         Preset(
             name="ensemble-sac",
@@ -295,6 +301,13 @@ PRESETS: dict[str, Preset] = {
         ),
     )
 }
+
+
+def home_of(preset: Preset) -> str:
+    if preset.home is None:
+        assert preset.parent is not None, "a preset without a parent has a home"
+        return home_of(PRESETS[preset.parent])
+    return preset.home
 
 
 def find_preset(name: str) -> Preset:

@@ -175,8 +175,8 @@ def _preset_layers(
 
 
 # What a preset without a parent consists of, before any scale has a say.
-_STRUCTURE = ("value_map", "actor", "estimate", "error", "selection", "auxiliary", "initialization", "prior", "discount",
-              "members", "shared")  # fmt: skip
+_STRUCTURE = ("value_map", "actor", "estimate", "error", "selection", "auxiliary", "initialization", "prior",
+              "discount", "members", "shared")  # fmt: skip
 _ASKED_FOR = ("preset", "scale", "hyperparameters", "seed", "env.id")
 
 
