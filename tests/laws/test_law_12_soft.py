@@ -98,7 +98,8 @@ def test_grouping_changes_nothing(kind, error):
         state = agent.init(jax.random.key(0))
         for update in range(3):
             state = agent.update(state, soft_batch(seed=update))
-        acted = agent.act(state.params, np.zeros((3, 4), np.float32), np.arange(3), jax.random.key(1), np.float32(0))
+        seen = np.zeros((3, 4), np.float32)
+        acted = jax.jit(agent.act)(state.params, seen, np.arange(3), jax.random.key(1), np.float32(0))
         learnt.append((together(state.params), state.totals, acted))
     for other in learnt[1:]:
         assert_trees_close(other, learnt[0], rtol=1e-4, atol=1e-5)

@@ -87,6 +87,6 @@ def test_every_critic_of_every_member_gets_the_number_right(variant, probe):
 def test_every_members_policy_finds_the_best_action(variant, probe):
     agent, *_ = learner(variant)
     observations = np.float32(list(BEST[probe]))[:, None]
-    mode = agent.propose(learnt(variant, probe), observations, jax.random.key(0)).mode  # [E, N, 1]
+    mode = jax.jit(agent.propose)(learnt(variant, probe), observations, jax.random.key(0)).mode  # [E, N, 1]
     best = np.float32(list(BEST[probe].values()))
     assert (np.asarray(mode)[..., 0] * best[:, None] > 0.8).all()

@@ -77,9 +77,9 @@ class Orthogonal(Variant):
     shared_head_bias: ClassVar[bool] = False
 
     def weight(self, fan_in: int) -> Initializer:
-        def init(key: Array, shape: Sequence[int], dtype: jnp.dtype = jnp.float32) -> Array:
+        def init(key: Array, shape: Sequence[int]) -> Array:
             outputs = math.prod(shape) // fan_in
-            draw = jax.random.normal(key, (max(fan_in, outputs), min(fan_in, outputs)), dtype)
+            draw = jax.random.normal(key, (max(fan_in, outputs), min(fan_in, outputs)))
             columns = orthonormal(draw)
             return self.scale * (columns if fan_in >= outputs else columns.T).reshape(shape)
 
@@ -99,11 +99,11 @@ class GaussianHeads:
     shared_head_bias: ClassVar[bool] = False
 
     def weight(self, fan_in: int) -> Initializer:
-        def init(key: Array, shape: Sequence[int], dtype: jnp.dtype = jnp.float32) -> Array:
+        def init(key: Array, shape: Sequence[int]) -> Array:
             keys = jax.random.split(key, 2)
             scales = (math.sqrt(2.0), 1.0)
             heads = [
-                Orthogonal(scale=scale).weight(fan_in)(own, (fan_in, shape[-1]), dtype)
+                Orthogonal(scale=scale).weight(fan_in)(own, (fan_in, shape[-1]))
                 for own, scale in zip(keys, scales, strict=True)
             ]
             return jnp.stack(heads, axis=1)
