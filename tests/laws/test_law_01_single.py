@@ -51,7 +51,7 @@ def test_targets_of_one_member_are_textbook_double_dqn():
 def as_members(params) -> dict:
     """The flat file's parameters in the library's tree: one member, one head."""
     *hidden, (weight, bias) = params
-    own = {f"layer_{i}": {"kernel": w[None], "bias": b[None]} for i, (w, b) in enumerate(hidden)}
+    own = {f"layer_{i}": {"kernel": w.T[None], "bias": b[None]} for i, (w, b) in enumerate(hidden)}
     last = {f"layer_{len(hidden)}": {"kernel": weight[None, :, None, :], "bias": bias[None, None]}}
     return {"trunk": {}, "members": own, "heads": last}
 

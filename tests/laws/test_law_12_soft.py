@@ -19,7 +19,7 @@ def mlp(params, x):
     """Two hidden layers and the last one, of one member: no ensemble, no heads."""
     for layer in ("layer_0", "layer_1"):
         own = params["members"][layer]
-        x = jax.nn.relu(x @ own["kernel"][0] + own["bias"][0])
+        x = jax.nn.relu(x @ own["kernel"][0].T + own["bias"][0])
     last = params["heads"]["layer_2"]
     return jnp.einsum("bd,dho->bho", x, last["kernel"][0]) + last["bias"][0]
 

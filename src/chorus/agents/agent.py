@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int, PRNGKeyArray, Shaped
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray, Shaped
 
 from chorus.actions import Actions
 from chorus.agents.batch import Batch
@@ -21,7 +22,7 @@ class AgentState(NamedTuple):
     params: Any
     target_params: Any
     optimizer: Any
-    updates: Int[Array, ""]
+    updates: np.int32
     totals: dict[str, Float[Array, " N"]]
     noise: Any = ()
 
@@ -58,14 +59,8 @@ def explore(
     return jnp.where(replaced.reshape(slots, *(1,) * (chosen.ndim - 1)), random, chosen)
 
 
-def follow(target: Any, online: Any, updates: Int[Array, ""], period_updates: int, rate: float) -> Any:
-    """The target network: each `period_updates` it takes over a share of the online one; a rate of 1 is a copy."""
-
-    def moved() -> Any:
-        if rate == 1.0:
-            return online
-        return jax.tree.map(lambda old, new: (1.0 - rate) * old + rate * new, target, online)
-
-    if period_updates == 1:
-        return moved()
-    return jax.lax.cond(updates % period_updates == 0, moved, lambda: target)
+def follow(target: Any, online: Any, rate: float) -> Any:
+    """The target network after it has taken over a share of the online one; a rate of 1 is a copy."""
+    if rate == 1.0:
+        return jax.tree.map(jnp.copy, online)
+    return jax.tree.map(lambda old, new: (1.0 - rate) * old + rate * new, target, online)

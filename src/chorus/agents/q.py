@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -120,7 +120,7 @@ def q_agent(rule: QLearning, network: Network, observation: np.ndarray, frame_st
             params=params,
             target_params=jax.tree.map(jnp.copy, learnt),
             optimizer=optimizer.init(learnt),
-            updates=jnp.zeros((), jnp.int32),
+            updates=np.int32(0),
             totals=zeros,
         )
 
@@ -149,25 +149,33 @@ def q_agent(rule: QLearning, network: Network, observation: np.ndarray, frame_st
     def value(params: Params, observation: Array, action: Int[Array, " E"]) -> Float[Array, "E N"]:
         return jnp.take_along_axis(main_values(params, observation), action[:, None, None], axis=2)[..., 0]
 
-    @partial(jax.jit, donate_argnums=0)
-    def update(state: AgentState, batch: Batch) -> AgentState:
+    @partial(jax.jit, donate_argnums=(0, 1, 2))
+    def learn(
+        params: Params, optimizer_state: Any, totals: dict[str, Array], target_params: Params, batch: Batch
+    ) -> tuple[Params, Any, dict[str, Array]]:
         batch = with_whole_stacks(batch, frame_stack)
-        learnt, fixed = split_fixed(state.params)
+        learnt, fixed = split_fixed(params)
         weight = rule.auxiliary.weight
 
         def total(learnt: Params) -> tuple[Array, Losses]:
-            target_params = {**state.target_params, **fixed}
-            losses = member_losses(rule, network, {**learnt, **fixed}, target_params, batch)
+            losses = member_losses(rule, network, {**learnt, **fixed}, {**target_params, **fixed}, batch)
             return (1.0 - weight) * jnp.sum(losses.td) + weight * jnp.sum(losses.auxiliary), losses
 
         gradient, losses = jax.grad(total, has_aux=True)(learnt)
-        change, optimizer_state = optimizer.update(gradient, state.optimizer, learnt)
+        change, optimizer_state = optimizer.update(gradient, optimizer_state, learnt)
         learnt = optax.apply_updates(learnt, change)
-        updates = state.updates + 1
-        target_params = follow(state.target_params, learnt, updates, rule.target_period_updates, rule.target_rate)
         new = {"td_loss": losses.td, "q_values": losses.value, "auxiliary_loss": losses.auxiliary, "count": 1.0}
-        totals = {name: total + new[name] for name, total in state.totals.items()}
-        return AgentState({**learnt, **fixed}, target_params, optimizer_state, updates, totals)
+        return {**learnt, **fixed}, optimizer_state, {name: total + new[name] for name, total in totals.items()}
+
+    move = jax.jit(partial(follow, rate=rule.target_rate))
+
+    def update(state: AgentState, batch: Batch) -> AgentState:
+        params, optimizer_state, totals = learn(state.params, state.optimizer, state.totals, state.target_params, batch)
+        updates = int(state.updates) + 1
+        # Decided here and not under `jit`, where a conditional copies the target network at every update.
+        due = updates % rule.target_period_updates == 0
+        target_params = move(state.target_params, split_fixed(params)[0]) if due else state.target_params
+        return AgentState(params, target_params, optimizer_state, np.int32(updates), totals)
 
     return Agent(init=init, act=act, propose=propose, value=value, update=update)
 

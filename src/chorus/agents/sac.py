@@ -26,6 +26,7 @@ from chorus.agents.soft import (
     critic_losses,
     draw_noise,
 )
+from chorus.arrays import AnyArray
 from chorus.ensemble.targets import bootstrapped
 from chorus.networks.forked import Params, as_float
 from chorus.networks.gaussian import Gaussian, draw
@@ -74,12 +75,14 @@ class Ensemble:
         self.optimizer = rule.optimizer.build()
         self._draw = jax.jit(self._draw_params)
         self._prepare = jax.jit(self._prepare_batch)
-        self._learn = jax.jit(self._learn_group, static_argnums=0, donate_argnums=(1, 2, 3))
-        self._add = jax.jit(self._add_up)
+        self._learn = jax.jit(self._learn_group, static_argnums=(0, 1), donate_argnums=(2, 3, 4))
+        self._add = jax.jit(self._add_up, donate_argnums=0)
+        # A single group has nothing to be dispatched between: all of it is one computation.
+        one = len(self.groups) == 1
+        self._step = jax.jit(self._learn_all, static_argnums=0, donate_argnums=(1, 2, 3, 4)) if one else self._learn_all
 
     def agent(self) -> Agent:
-        whole = jax.jit(self.update, donate_argnums=0) if len(self.groups) == 1 else self.update
-        return Agent(init=self.init, act=self.act, propose=self.propose, value=self.value, update=whole)
+        return Agent(init=self.init, act=self.act, propose=self.propose, value=self.value, update=self.update)
 
     def _member_bytes(self) -> int:
         """Parameters, targets and the optimiser's two moments of one member."""
@@ -115,7 +118,7 @@ class Ensemble:
             params=tuple(params),
             target_params=tuple(jax.tree.map(jnp.copy, own["critic"]) for own in params),
             optimizer=tuple({name: self.optimizer.init(part) for name, part in own.items()} for own in params),
-            updates=jnp.zeros((), jnp.int32),
+            updates=np.int32(0),
             totals={name: jnp.zeros(self.members) for name in (*Losses._fields, "count")},
             noise=noise,
         )
@@ -152,17 +155,43 @@ class Ensemble:
         return jnp.concatenate(own, axis=1)
 
     def update(self, state: AgentState, batch: Batch) -> AgentState:
-        batch, targets, noise = self._prepare(state.params, state.target_params, batch, state.noise, state.updates)
-        updates = state.updates + 1
+        updates = int(state.updates) + 1
+        # Decided here and not under `jit`, where a conditional copies the target network at every update.
+        due = updates % self.rule.target_period_updates == 0
+        params, target_params, optimizer, totals = self._step(
+            due,
+            state.params,
+            state.target_params,
+            state.optimizer,
+            state.totals,
+            batch,
+            state.noise,
+            np.asarray(state.updates),
+        )
+        return AgentState(params, target_params, optimizer, np.int32(updates), totals, state.noise)
+
+    def _learn_all(
+        self,
+        due: bool,
+        params: Any,
+        target_params: Any,
+        optimizer: Any,
+        totals: dict[str, Array],
+        batch: Batch,
+        seed: AnyArray,
+        updates: Int[AnyArray, ""],
+    ) -> tuple[Any, Any, Any, dict[str, Array]]:
+        """Targets first; then one group after the other."""
+        batch, targets, noise = self._prepare(params, target_params, batch, seed, updates)
         learnt = [
-            self._learn(place, *own, batch, targets, noise, updates)
-            for place, own in enumerate(zip(state.params, state.target_params, state.optimizer, strict=True))
+            self._learn(place, due, *own, batch, targets, noise)
+            for place, own in enumerate(zip(params, target_params, optimizer, strict=True))
         ]
         params, target_params, optimizer, losses = zip(*learnt, strict=True)
-        return AgentState(params, target_params, optimizer, updates, self._add(state.totals, losses), state.noise)
+        return params, target_params, optimizer, self._add(totals, losses)
 
     def _prepare_batch(
-        self, params: Any, target_params: Any, batch: Batch, seed: Array, updates: Int[Array, ""]
+        self, params: Any, target_params: Any, batch: Batch, seed: Array, updates: Int[AnyArray, ""]
     ) -> tuple[Batch, Float[Array, "B N H 1"], Float[Array, "B N A"]]:
         """What all groups learn from: the batch, every head's targets, and the noise of the policies' gradient."""
         batch, value_map = as_learnt(batch, self.rule.reward_clip), self.rule.value_map
@@ -190,13 +219,13 @@ class Ensemble:
     def _learn_group(
         self,
         place: int,
+        due: bool,
         params: Any,
         target_params: Any,
         optimizer: Any,
         batch: Batch,
         targets: Float[Array, "B N H 1"],
         noise: Float[Array, "B N A"],
-        updates: Int[Array, ""],
     ) -> tuple[Any, Any, Any, Losses]:
         """A group's step, in this order: critics, their targets, policies by the new critics, temperatures."""
         rule, part, group = self.rule, self.parts[place], self.groups[place]
@@ -217,7 +246,8 @@ class Ensemble:
 
         gradient, (td_loss, q_values) = jax.grad(critic_loss, has_aux=True)(params["critic"])
         step("critic", gradient)
-        target_params = follow(target_params, params["critic"], updates, rule.target_period_updates, rule.target_rate)
+        if due:
+            target_params = follow(target_params, params["critic"], rule.target_rate)
         gradient, (actor_loss, entropy) = jax.grad(policy_loss, has_aux=True)(params["policy"])
         step("policy", gradient)
         # The derivative of α (H - H̄) in log α.

@@ -103,7 +103,7 @@ class Losses(NamedTuple):
 
 
 def draw_noise(
-    seed: Array, updates: Int[Array, ""], members: Int[np.ndarray, " N"], batch_size: int, actions: int
+    seed: Array, updates: Int[AnyArray, ""], members: Int[np.ndarray, " N"], batch_size: int, actions: int
 ) -> Noise:
     """A member's numbers depend on its own index alone, so grouping changes nothing."""
     key = jax.random.fold_in(jax.random.wrap_key_data(seed), updates)

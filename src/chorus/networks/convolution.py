@@ -9,8 +9,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-# Below this many numbers in a kernel's row, a product over single rows is too thin to be fast.
-_THIN_ROW = 64
+# Up to this many numbers in a kernel's row, a product over single rows is too thin to be fast.
+_THIN_ROW = 128
 
 
 def convolve(x: Float[Array, "B H W C"], kernel: Float[Array, "k k C F"], stride: int) -> Float[Array, "B h w F"]:
@@ -19,7 +19,7 @@ def convolve(x: Float[Array, "B H W C"], kernel: Float[Array, "k k C F"], stride
         return native(x, kernel, stride)
     if stride > 1:
         x, kernel = space_to_depth(x, kernel, stride)
-    thin = kernel.shape[1] * kernel.shape[2] < _THIN_ROW
+    thin = kernel.shape[1] * kernel.shape[2] <= _THIN_ROW
     return by_patches(x, kernel) if thin else by_rows(x, kernel)
 
 
@@ -32,11 +32,10 @@ def native(x: Float[Array, "B H W C"], kernel: Float[Array, "k k C F"], stride: 
 def by_patches(x: Float[Array, "B H W C"], kernel: Float[Array, "k k C F"]) -> Float[Array, "B h w F"]:
     """Stride 1: every output's whole patch is gathered, then one product."""
     rows, columns, channels, features = kernel.shape
-    batch, height, width, _ = x.shape
+    _, height, width, _ = x.shape
     high, wide = height - rows + 1, width - columns + 1
     patches = [x[:, i : i + high, j : j + wide] for i in range(rows) for j in range(columns)]
-    gathered = jnp.concatenate(patches, axis=-1).reshape(-1, rows * columns * channels)
-    return (gathered @ kernel.reshape(-1, features)).reshape(batch, high, wide, features)
+    return jnp.concatenate(patches, axis=-1) @ kernel.reshape(rows * columns * channels, features)
 
 
 def by_rows(x: Float[Array, "B H W C"], kernel: Float[Array, "k k C F"]) -> Float[Array, "B h w F"]:
@@ -46,8 +45,7 @@ def by_rows(x: Float[Array, "B H W C"], kernel: Float[Array, "k k C F"]) -> Floa
     high, wide = height - rows + 1, width - columns + 1
     gathered = jnp.concatenate([x[:, :, j : j + wide] for j in range(columns)], axis=-1)
     side_by_side = jnp.moveaxis(kernel, 0, 2).reshape(columns * channels, rows * features)
-    products = gathered.reshape(-1, columns * channels) @ side_by_side
-    products = products.reshape(batch, height, wide, rows, features)
+    products = (gathered @ side_by_side).reshape(batch, height, wide, rows, features)
     shifted = [products[:, i : i + high, :, i] for i in range(rows)]
     return sum(shifted[1:], start=shifted[0])
 

@@ -26,7 +26,11 @@ def batched(layer: nn.Module, params: Any, flow: Flow) -> Flow:
     """All members in one call."""
     x, forked = (jnp.stack(flow), True) if isinstance(flow, list) else flow
     apply: Any = layer.apply
-    return jax.vmap(apply, in_axes=(0, 0 if forked else None))({"params": params}, x), True
+    if forked:
+        return jax.vmap(apply)({"params": params}, x), True
+    # One product with all members' kernels side by side yields the member axis beside the features.
+    wide = jax.vmap(apply, in_axes=(0, None), out_axes=-2)({"params": params}, x)
+    return jnp.moveaxis(wide, -2, 0), True
 
 
 def unrolled(layer: nn.Module, params: Any, flow: Flow) -> Flow:
