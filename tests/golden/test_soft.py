@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from chorus.agents.agent import follow
 from chorus.agents.soft import bootstrap_of
 from chorus.ensemble.errors import MainAndAuxiliary, Squared, TwiceHuber
 from chorus.ensemble.means import action_distance
@@ -111,6 +112,13 @@ def test_the_entropy_target_is_half_a_nat_below_zero_for_each_number():
     # The initial policy is narrow, σ = e^-4: far below. Adam's first step is the learning rate.
     assert entropy < -1.0
     assert moved == pytest.approx(1e-2, rel=1e-3)
+
+
+def test_a_target_network_takes_over_a_share_or_all():
+    # 0.995 · 2 + 0.005 · 4 = 2.01
+    assert float(follow({"w": jnp.float32(2)}, {"w": jnp.float32(4)}, 0.005)["w"]) == pytest.approx(2.01)
+    # A copy must not read what it replaces, which may be undefined.
+    assert float(follow({"w": jnp.float32(jnp.nan)}, {"w": jnp.float32(4)}, 1.0)["w"]) == 4.0
 
 
 def test_action_distance_is_half_the_mean_squared_distance_of_pairs():
