@@ -19,6 +19,7 @@ from chorus.experiments.config import Runtime
 from chorus.experiments.runtime import prepare
 from chorus.networks.layers import Orthogonal
 from chorus.networks.torsos import MLPTorso
+from chorus.training.train import init_key
 
 MEMBERS, BATCH, OBSERVED, ACTIONS, HIDDEN, CRITICS = 10, 256, 376, 17, (256, 256), 2
 
@@ -79,7 +80,7 @@ class Updating:
 
     def __init__(self, agent: Agent, batch: Batch) -> None:
         self._agent, self._batch = agent, batch
-        self._state = agent.init(jax.random.key(0))
+        self._state = agent.init(init_key(0))
 
     def __call__(self) -> object:
         self._state = self._agent.update(self._state, self._batch)

@@ -134,7 +134,7 @@ class Ensemble:
         def action_of(slot: tuple[Array, Array, Array]) -> Array:
             seen, acting, own_noise = slot
             view = jax.lax.switch(whose[acting], views, place[acting])
-            return draw(alone.distribution(view, seen[None, None]), own_noise)[0][0, 0]
+            return draw(alone.distribution(view, seen[None, None]), own_noise[None, None])[0][0, 0]
 
         chosen = jax.lax.map(action_of, (as_float(observation, False), member, noise))
         return explore(chosen, self.actions, explore_key, epsilon)
