@@ -12,7 +12,7 @@ class Greedy(Variant):
 
 @dataclass(frozen=True, kw_only=True)
 class SquashedGaussian(Variant):
-    """SAC: a Gaussian squashed to [-1, 1], for Box actions, and critics of which the lowest counts (E16 to E18)."""
+    """SAC: a Gaussian squashed to [-1, 1], for Box actions, and critics of which the lowest counts (E19 to E21)."""
 
     critics: int = 2
     """Critics a member; a target takes the lowest of their values."""

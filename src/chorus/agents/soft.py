@@ -1,4 +1,4 @@
-"""What SAC computes for an ensemble: distributions, values, targets and losses (equations E16 to E19).
+"""What SAC computes for an ensemble: distributions, values, targets and losses (equations E19 to E22).
 
 `agents.sac` makes an agent of it.
 """
@@ -120,7 +120,7 @@ def bootstrap_of(
     values: Float[Array, "C N P K"],
     log_prob: Float[Array, " N"],
 ) -> Float[Array, "N H 1"]:
-    """min_c Q̄_c[source[i,k]](s', a'_j) - α_j log π_j(a'_j|s'), j = policy[i,k], for one transition (equation E17)."""
+    """min_c Q̄_c[source[i,k]](s', a'_j) - α_j log π_j(a'_j|s'), j = policy[i,k], for one transition (equation E20)."""
     source = value_map.source_in(heads)
     lowest = jnp.min(values, axis=0)[source[..., 0], value_map.policy_in(policies), source[..., 1]]
     return (lowest - (temperature * log_prob)[value_map.policy])[..., None]
@@ -134,7 +134,7 @@ def critic_losses(
     batch: Batch,
     targets: Float[Array, "B N H 1"],
 ) -> tuple[Float[Array, " N"], Float[Array, " N"]]:
-    """Mean over the batch, sum over critics and heads (E17, E19); and the mean value of the main heads."""
+    """Mean over the batch, sum over critics and heads (E20, E22); and the mean value of the main heads."""
     predictions = networks.values(params, batch.observation, batch.action)[..., None]
     of_batch = jax.vmap(partial(error.of_heads, main))
     errors = jax.vmap(of_batch, in_axes=(0, None))(predictions, targets)
@@ -152,7 +152,7 @@ def actor_losses(
     batch: Batch,
     noise: Float[Array, "B N A"],
 ) -> tuple[Float[Array, " N"], Float[Array, " N"]]:
-    """mean_b [α log π(ã|s) - min_c Q_c(s, ã)] by the main heads, and the entropy -mean_b log π (equation E18)."""
+    """mean_b [α log π(ã|s) - min_c Q_c(s, ã)] by the main heads, and the entropy -mean_b log π (equation E21)."""
     action, log_prob = draw(networks.distribution(params, batch.observation), noise)
     lowest = jnp.min(networks.values(critic_params, batch.observation, action, main[:, None]), axis=0)[..., 0]
     per_sample = jnp.stack([temperature * log_prob - lowest, -log_prob], axis=-1)

@@ -65,7 +65,7 @@ class QuantileHuber(ForAllHeads):
 
 @dataclass(frozen=True, kw_only=True)
 class TwiceHuber(ForAllHeads):
-    """x² up to the threshold, linear beyond it: what grows without bound pulls with a bounded force (equation E19)."""
+    """x² up to the threshold, linear beyond it: what grows without bound pulls with a bounded force (equation E22)."""
 
     threshold: float = 10.0
 
@@ -75,7 +75,7 @@ class TwiceHuber(ForAllHeads):
 
 @dataclass(frozen=True, kw_only=True)
 class MainAndAuxiliary(Variant):
-    """One error for the heads that members act with, another for what they learn beside them (equation E19)."""
+    """One error for the heads that members act with, another for what they learn beside them (equation E22)."""
 
     main: Squared | Huber | TwiceHuber
     auxiliary: Squared | Huber | TwiceHuber

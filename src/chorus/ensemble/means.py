@@ -1,4 +1,4 @@
-"""How the members' continuous actions become one, and how far they differ (equation E20); for one state."""
+"""How the members' continuous actions become one, and how far they differ (equation E23); for one state."""
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float

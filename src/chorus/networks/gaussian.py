@@ -1,4 +1,4 @@
-"""A policy over [-1, 1]^A: a Gaussian squashed by tanh (equation E16). Everything here is for one state."""
+"""A policy over [-1, 1]^A: a Gaussian squashed by tanh (equation E19). Everything here is for one state."""
 
 import math
 from typing import NamedTuple

@@ -71,7 +71,7 @@ class VarianceScaled(Variant):
 
 @dataclass(frozen=True, kw_only=True)
 class Orthogonal(Variant):
-    """Weights orthogonal with this scale, biases zero, one for each output: SAC's (equation E17)."""
+    """Weights orthogonal with this scale, biases zero, one for each output: SAC's (equation E20)."""
 
     scale: float = math.sqrt(2.0)
     shared_head_bias: ClassVar[bool] = False

@@ -1,4 +1,4 @@
-"""How members become one action in evaluation (equations E10 and E20), and what is measured at each decision.
+"""How members become one action in evaluation (equations E10 and E23), and what is measured at each decision.
 
 A policy is data, the chance of each member to be followed and how, so that one compiled computation serves all of them.
 """
