@@ -4,7 +4,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do command 
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help setup demo demo-short test check bench format clean
+.PHONY: help setup demo demo-short test check bench bench-sbx format clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -35,9 +35,14 @@ check: setup  ## format, lint, types, fast tests
 bench: setup  ## speed ratios; writes benchmarks/latest.json and appends to benchmarks/history.jsonl
 	$(BIN)/python -m benchmarks
 
+bench-sbx: setup  ## our SAC update against SBX's, installed for it alone into .venv-sbx; merged into benchmarks/latest.json
+	$(PYTHON) -m venv .venv-sbx
+	.venv-sbx/bin/python -m pip install --quiet --disable-pip-version-check -e . sbx-rl
+	.venv-sbx/bin/python -m benchmarks.sbx_update
+
 format: setup  ## rewrite the code in the house format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 clean:  ## remove the virtual environment and what tools left behind
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache build src/*.egg-info
+	rm -rf $(VENV) .venv-sbx .pytest_cache .mypy_cache .ruff_cache build src/*.egg-info

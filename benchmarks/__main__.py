@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.cost_table import write
 
-BENCHMARKS = ("nature_update", "minatar_loop", "atari_replay", "atari_env")
+BENCHMARKS = ("nature_update", "minatar_loop", "atari_replay", "atari_env", "sac_update")
 LATEST = Path("benchmarks/latest.json")
 
 

@@ -70,7 +70,7 @@ def main() -> None:
     prepare(config.runtime)
     assemblies = {name: Assembly.of(config) for name, config in configs.items()}
     assembly = assemblies["Bootstrapped DQN, L = 0"]
-    batch = make_batch(assembly.spec.observation_shape, bool, assembly.spec.num_actions)
+    batch = make_batch(assembly.spec.observation_shape, bool, assembly.spec.actions.count)
     updates = {name: Updating(each.agent, batch) for name, each in assemblies.items()}
     loops = {name: each.loop() for name, each in assemblies.items()}
     loop = loops["Bootstrapped DQN, L = 0"]
@@ -88,7 +88,7 @@ def main() -> None:
         taken, _ = loop_seconds(each, loops[name], MEASURED_STEPS)
         iteration[name] = taken * config.schedule.iteration_steps / MEASURED_STEPS
     flop = harness.update_flop(
-        config.agent.torso, assembly.spec.observation_shape, assembly.spec.num_actions, config.agent.members, 32
+        config.agent.torso, assembly.spec.observation_shape, assembly.spec.actions.count, config.agent.members, 32
     )
     rate = harness.MATMUL_FLOP / seconds["matmul"]
     results = {

@@ -172,12 +172,13 @@ def tiny_loop(
     )
 
 
-def ring_for(loop: Loop, observation_size: int = 1) -> Ring:
+def ring_for(loop: Loop, observation_size: int = 1, **layout: Any) -> Ring:
     return tiny_ring(
         lanes=loop.stepper.slots,
         capacity=loop.replay.capacity,
         iteration_steps=loop.schedule.iteration_steps,
         observation_shape=(observation_size,),
+        **layout,
     )
 
 

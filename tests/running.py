@@ -39,12 +39,13 @@ ATARI = (
     "--sticky-actions", "0.25", "--noop-max", "5", "--terminal-on-life-loss", "--redraw-on-life-loss",
     "--eval-episodes", "1", "--eval-envs", "1", "--eval-steps", "50",
 )  # fmt: skip
-# A JAX environment that compiles fast, one that people use, one that lives in Python, and a real game.
+# A JAX environment that compiles fast, one that people use, one that lives in Python, a real game, real physics.
 RUNS = {
     "probe": ("bootstrapped-dqn", "--env", "Probe/Discount-v0", *TINY),
     "minatar": ("cerl", "--env", "MinAtar/Breakout-v1", *TINY, *SHORT_EPISODES),
     "cartpole": ("bootstrapped-dqn", "--env", "CartPole-v1", *TINY, *SHORT_EPISODES),
     "atari": ("bootstrapped-dqn", "--env", "ALE/Breakout-v5", *TINY, *ATARI),
+    "control": ("ensemble-sac-cerl", "--env", "Hopper-v4", *TINY, *SHORT_EPISODES),
 }
 LOGS = ("metrics.jsonl", "episodes.jsonl")
 

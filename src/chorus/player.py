@@ -6,12 +6,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from chorus.agents.q import explore
+from chorus.agents.agent import explore
 from chorus.errors import ChorusError
 from chorus.experiments.assemble import Assembly
 from chorus.training.acting import redraw
 from chorus.training.evaluate import EpisodeResult
-from chorus.training.policies import Member, Policy, RandomMember, Vote, choose
+from chorus.training.policies import Member, Policy, RandomMember, aggregate_of, choose, council
 from chorus.training.settings import Amount
 from chorus.training.train import evaluation_keys
 
@@ -37,8 +37,8 @@ class Player:
     ) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
         """The action, and the state to hand in with the next call: which member acts in each environment.
 
-        A member is drawn where `episode_start` is true. `deterministic` leaves out the evaluation's random
-        actions; the draw of a member and of tied votes remains.
+        A member is drawn where `episode_start` is true. `deterministic` takes the modes of the policies and leaves out
+        the evaluation's random actions; the draw of a member and of tied votes remains.
         """
         array = np.asarray(observation)
         spec = self.assembly.spec
@@ -57,19 +57,19 @@ class Player:
         epsilon = 0.0 if deterministic else self.assembly.config.evaluation.epsilon
         self._calls += 1
         key = jax.random.fold_in(self._key, self._calls)
-        action, member = self._decide(self.params, batch, member, first, key, np.float32(epsilon))
-        chosen = np.asarray(action) + spec.first_action
+        way = self.policy.way._replace(mode=self.policy.way.mode or deterministic)
+        action, member = self._decide(self.params, batch, member, first, key, np.float32(epsilon), way)
+        chosen = np.asarray(spec.actions.native(np.asarray(action)))
         return (chosen[0] if single else chosen), (np.asarray(member),)
 
-    def _choose(self, params: Any, observation: Any, member: Any, first: Any, key: Any, epsilon: Any) -> Any:
+    def _choose(self, params: Any, observation: Any, member: Any, first: Any, key: Any, epsilon: Any, way: Any) -> Any:
         shares = jnp.asarray(self.policy.shares(self.assembly.config.agent.members), jnp.float32)
         member_key, choose_key, explore_key = jax.random.split(key, 3)
         member = redraw(member, first, shares, member_key)
-        proposal = self.assembly.agent.propose(params, observation)
-        choice = choose(proposal, member, jnp.asarray(self.policy.voting), choose_key)
-        greedy = choice.action
-        acted = explore(greedy, self.assembly.spec.num_actions, explore_key, epsilon, len(observation))
-        return jnp.where(epsilon > 0, acted, greedy), member
+        actions = self.assembly.spec.actions
+        proposal = self.assembly.agent.propose(params, observation, jax.random.fold_in(key, 3))
+        choice = choose(council(actions), proposal, member, way, choose_key)
+        return explore(choice.action, actions, explore_key, epsilon), member
 
     def evaluate(self, episodes: int, seed: int) -> list[EpisodeResult]:
         """The evaluation that training makes, with as many episodes as asked for (rounded up by slot)."""
@@ -90,7 +90,7 @@ def named_policy(assembly: Assembly, name: str) -> Policy:
     known: dict[str, Policy] = {
         **assembly.config.evaluation.policies,
         "individual": RandomMember(),
-        "aggregate": Vote(),
+        "aggregate": aggregate_of(assembly.spec.actions),
         **{f"member_{i}": Member(index=i) for i in range(members)},
     }
     if name not in known:

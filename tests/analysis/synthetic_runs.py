@@ -23,9 +23,9 @@ AGENTS: dict[str, dict[str, Any]] = {
     "bootstrapped-dqn-mico": {"members": 10, "auxiliary": {"kind": "mico"}},
     "qr-dqn": {"members": 1, "estimate": {"kind": "quantile"}},
     "bootstrapped-qr-dqn": {"members": 10, "estimate": {"kind": "quantile"}},
-    "sac": {"members": 1, "kind": "sac"},
-    "ensemble-sac": {"members": 10, "kind": "sac"},
-    "ensemble-sac-cerl": {"members": 10, "kind": "sac", "value_map": {"kind": "cross"}},
+    "sac": {"members": 1, "actor": {"kind": "squashed_gaussian"}},
+    "ensemble-sac": {"members": 10, "actor": {"kind": "squashed_gaussian"}},
+    "ensemble-sac-cerl": {"members": 10, "actor": {"kind": "squashed_gaussian"}, "value_map": {"kind": "cross"}},
 }
 
 # Level of each policy relative to the single agent, shaped like the paper's finding.

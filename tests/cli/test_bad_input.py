@@ -20,6 +20,7 @@ from running import RUNS, background, chorus, listing
 
 CARTPOLE = ("cerl", "--env", "CartPole-v1")
 BREAKOUT = ("cerl", "--env", "ALE/Breakout-v5")
+CERL_SAC = ("ensemble-sac-cerl", "--env", "Pendulum-v1")
 
 # (arguments after `chorus train`, what the sentence must contain: the value, and the remedy)
 WRONG_OPTIONS = [
@@ -71,7 +72,17 @@ WRONG_OPTIONS = [
     ((*CARTPOLE, "--passive-share", "0.2"), ("--passive-share 0.2", "belongs to tandem")),
     (("double-dqn", "--env", "CartPole-v1", "--members", "3"), ("--members 3", "belongs to bootstrapped-dqn")),
     (("tandem", "--env", "CartPole-v1", "--passive-share", "2"), ("--passive-share is 2.0", "between 0 and 1")),
-    (("cerl", "--env", "Pendulum-v1"), ("'Pendulum-v1'", "Box(-2.0, 2.0", "Discrete actions only")),
+    (("cerl", "--env", "Pendulum-v1"), ("cerl chooses among Discrete actions", "'Pendulum-v1' has a Box", "use sac")),
+    (("sac", "--env", "CartPole-v1"), ("sac acts within a Box", "2 Discrete actions", "use double-dqn")),
+    (("sac", "--env", "Pendulum-v1", "--members", "3"), ("--members 3", "belongs to", "ensemble-sac")),
+    (("sac-tandem", "--env", "Pendulum-v1", "--members", "3"), ("--members 3", "does not apply to sac-tandem")),
+    (
+        ("ensemble-sac", "--env", "Pendulum-v1", "--huber-threshold", "5"),
+        ("--huber-threshold 5.0", "ensemble-sac-cerl"),
+    ),
+    ((*CERL_SAC, "--huber-threshold", "0"), ("--huber-threshold is 0.0", "positive")),
+    ((*CERL_SAC, "--shared-layers", "1"), ("--shared-layers 1", "does not apply to ensemble-sac-cerl")),
+    ((*CERL_SAC, "--target-rate", "0"), ("--target-rate is 0.0", "above 0")),
     (("cerl", "--env", "FrozenLake-v1"), ("'FrozenLake-v1'", "Discrete", "FlattenObservation")),
     ((*CARTPOLE, "--hyperparameters", "table"), ("--hyperparameters table", "leave the option out")),
 ]

@@ -42,14 +42,16 @@ def test_the_report_of_a_run_shows_final_scores_and_what_to_do_next(finished, ca
     assert f"next: chorus evaluate {finished}" in text
 
 
-def test_final_scores_are_means_over_the_last_ten_iterations(tmp_path):
+@pytest.mark.parametrize(("env", "expected"), [("CartPole-v1", (7.5, 10)), ("Hopper-v4", (10.0, 5))])
+def test_final_scores_are_means_over_the_last_iterations_ten_or_five_for_mujoco(tmp_path, env, expected):
     rows = [
         {"iteration": i, "step": i, "frames": i, "metric": "eval/individual/episodic_return", "value": float(i)}
         for i in range(1, 13)
     ]
     (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    # 3 + 4 + ... + 12 = 75
-    assert final_returns(tmp_path) == ({"individual": 7.5}, 10)
+    (tmp_path / "config.json").write_text(json.dumps({"env": {"id": env}}))
+    # 3 + 4 + ... + 12 = 75, and 8 + 9 + ... + 12 = 50
+    assert final_returns(tmp_path) == ({"individual": expected[0]}, expected[1])
 
 
 @pytest.mark.parametrize("policy", ["individual", "aggregate", "member_1"])

@@ -36,7 +36,9 @@ def test_documented_commands_are_valid(line: str) -> None:
         assert resolve(request_from(args)).config.preset == words[1]
 
 
-@pytest.mark.parametrize("words", [["list"], ["list", "scales"], ["show", "cerl"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [["list"], ["list", "scales"], ["show", "cerl"], ["show", "ensemble-sac-cerl"]], ids=" ".join
+)
 def test_commands_that_only_print_run(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 0
     assert capsys.readouterr().out

@@ -24,7 +24,7 @@ def test_the_game(resolved):
     assert env.atari.sticky_actions == env.atari.noop_max == 0 and not env.atari.terminal_on_life_loss
     # 108,000 frames, four an agent step.
     assert (spec.action_repeat, spec.max_episode_steps) == (4, 108_000 // 4)
-    assert (spec.num_actions, spec.observation_shape) == (4, (4, 84, 84))
+    assert (spec.actions.count, spec.observation_shape) == (4, (4, 84, 84))
 
 
 def test_the_learner(resolved):

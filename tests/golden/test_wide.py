@@ -35,10 +35,10 @@ def test_the_ensemble_has_as_many_parameters_as_cerls_to_half_a_unit(env, member
     for preset in ("bootstrapped-dqn", "cerl", "wide"):
         resolved = resolve(Request(preset=preset, env=env, scale="paper", options={"members": members}))
         counts[preset] = count_parameters(resolved.config, resolved.spec)
-    network = build_network(resolved.config, resolved.spec)
+    network = build_network(resolved.config, resolved.spec, resolved.spec.actions)
     shapes = jax.eval_shape(lambda key: network.init(key, resolved.spec.example()), jax.random.key(0))
     inputs = shapes["members"][f"layer_{len(network.torso) - 1}"]["kernel"].shape[-1]
-    unit = members * (inputs + 1 + resolved.spec.num_actions)
+    unit = members * (inputs + 1 + resolved.spec.actions.count)
     assert counts["cerl"] > counts["bootstrapped-dqn"]
     assert abs(counts["wide"] - counts["cerl"]) <= unit / 2
 

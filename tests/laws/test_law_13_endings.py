@@ -6,28 +6,36 @@ import numpy as np
 import pytest
 
 from builders import tiny_ring
+from chorus.agents.actors import SquashedGaussian
+from chorus.agents.sac import Ensemble
 from chorus.ensemble.targets import td_targets
 from chorus.ensemble.value_map import Members
 from chorus.replay.samplers import Shared
+from soft_builders import UNIT, soft_networks, soft_rule
 
 VALUE, GAMMA = 10.0, 0.5
 
 
-def targets_of_an_episode(n_step, terminated, truncated):
-    """Rewards 1, 2, 4 and then an end; what each of its three steps is taught, by the step's number."""
-    ring = tiny_ring()
+def batch_of_an_episode(n_step, terminated, truncated, action, **layout):
+    """Rewards 1, 2, 4 and then an end."""
+    ring = tiny_ring(**layout)
     ring.begin(np.float32([[0.0]]), np.array([0]))
     for t, reward in enumerate([1.0, 2.0, 4.0]):
         last = t == 2
         ring.add(
-            np.array([0]),
+            action,
             np.float32([reward]),
             np.array([terminated and last]),
             np.array([truncated and last]),
             np.array([0]),
             np.float32([[t + 1.0]]),
         )
-    batch = Shared().sample(ring, np.random.default_rng(0), 32, n_step, members=1).batch
+    return Shared().sample(ring, np.random.default_rng(0), 32, n_step, members=1).batch
+
+
+def targets_of_an_episode(n_step, terminated, truncated):
+    """What each of the three steps is taught, by the step's number."""
+    batch = batch_of_an_episode(n_step, terminated, truncated, np.array([0]))
     value_map = Members().build(1, GAMMA)
 
     def one(rewards, length, ended):
@@ -60,3 +68,21 @@ def test_termination_gives_the_reward_alone(n_step, expected):
 )
 def test_truncation_bootstraps_with_the_discount_of_the_rewards_it_had(n_step, expected):
     assert targets_of_an_episode(n_step, terminated=False, truncated=True) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("n_step", [1, 2])
+@pytest.mark.parametrize("terminated", [True, False])
+def test_soft_targets_end_and_bootstrap_alike(terminated, n_step):
+    """Critics that say 10 whatever they see, and entropy that is worth next to nothing."""
+    batch = batch_of_an_episode(
+        n_step, terminated, not terminated, np.zeros((1, 2)), action_shape=(2,), action_dtype=np.dtype(np.float32)
+    )
+    rule = soft_rule(members=1, value_map=Members().build(1, GAMMA), actor=SquashedGaussian(initial_temperature=1e-9))
+    ensemble = Ensemble(rule, soft_networks(rule), np.zeros(1, np.float32), UNIT, None)
+    state = ensemble.init(jax.random.key(0))
+    critic = jax.tree.map(jnp.zeros_like, state.target_params[0])
+    critic["heads"]["layer_2"]["bias"] += VALUE
+    prepared = jax.jit(ensemble._prepare_batch)
+    _, y, _ = prepared(state.params, (critic,), batch, state.noise, state.updates)
+    found = {int(t): float(target) for t, target in zip(batch.observation[:, 0, 0], y[:, 0, 0, 0], strict=True)}
+    assert found == pytest.approx(targets_of_an_episode(n_step, terminated, not terminated), rel=1e-4)

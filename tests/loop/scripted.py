@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from chorus.agents.agent import Agent, AgentState
 from chorus.agents.batch import Batch
-from chorus.agents.q import Agent, AgentState
 from chorus.training.stepper import Keys, Steps
 
 
@@ -21,7 +21,7 @@ def counting_agent(batches: list[Batch] | None = None) -> Agent:
     def unused(*_: Any) -> Any:
         raise AssertionError("a scripted stepper decides by itself")
 
-    return Agent(init=unused, act=unused, propose=unused, update=update, examine=unused)
+    return Agent(init=unused, act=unused, propose=unused, value=unused, update=update, examine=unused)
 
 
 def counting_state() -> AgentState:

@@ -44,7 +44,7 @@ def test_a_run_killed_in_the_middle_of_an_iteration_resumes_to_the_same_bytes(un
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", ["cartpole", "minatar"])
+@pytest.mark.parametrize("family", ["cartpole", "minatar", "control"])
 def test_a_run_killed_again_and_again_resumes_to_the_same_bytes(undisturbed, tmp_path, family):
     expected = undisturbed[family]
     run = tmp_path / expected.name

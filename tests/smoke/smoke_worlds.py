@@ -30,6 +30,25 @@ class RandomPictures(gymnasium.Env):
         return self._look(), float(right), self._left <= 0, False, {}
 
 
+class UnequalBox(gymnasium.Env):
+    """Actions of unequal bounds; the best is the upper right corner, and an episode ends by itself."""
+
+    observation_space = spaces.Box(-1, 1, (5,), np.float64)
+    action_space = spaces.Box(np.float32([-3, 10]), np.float32([1, 12]))
+
+    def reset(self, *, seed: int | None = None, options: dict | None = None) -> tuple[np.ndarray, dict]:
+        super().reset(seed=seed)
+        self._left = int(self.np_random.integers(3, 8))
+        return self.np_random.uniform(-1, 1, 5), {}
+
+    def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict]:
+        if not self.action_space.contains(action):
+            raise AssertionError(f"{action!r} is not an action of {self.action_space}")
+        self._left -= 1
+        return self.np_random.uniform(-1, 1, 5), float(action.sum()), self._left <= 0, False, {}
+
+
+gymnasium.register("SmokeBox-v0", entry_point=UnequalBox, max_episode_steps=20)
 gymnasium.register("SmokePictures-v0", entry_point=RandomPictures, max_episode_steps=20)
 gymnasium.register(
     "SmokeChannelsFirst-v0", entry_point=RandomPictures, max_episode_steps=20, kwargs={"shape": (3, 84, 84)}

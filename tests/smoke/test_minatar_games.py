@@ -20,7 +20,7 @@ def test_the_table_says_what_pgx_says_and_the_game_steps(env_id):
     game = pgx.make(GAMES[env_id].pgx_name)
     spec = describe(env_id, None)
     assert spec.observation_shape == game.observation_shape
-    assert spec.num_actions == game.num_actions == GAMES[env_id].actions
+    assert spec.actions.count == game.num_actions == GAMES[env_id].actions
     assert game.sticky_action_prob == 0.1
     env = MinAtar(env_id, None)
     state, observation = jax.jit(env.reset)(jax.random.key(0))
@@ -28,7 +28,7 @@ def test_the_table_says_what_pgx_says_and_the_game_steps(env_id):
     step = jax.jit(env.step)
     seen = set()
     for time in range(30):
-        action = jax.numpy.int32(time % spec.num_actions)
+        action = jax.numpy.int32(time % spec.actions.count)
         state, observation, reward, terminated = step(state, action, jax.random.key(time))
         assert reward.shape == terminated.shape == ()
         seen.add(np.asarray(observation).tobytes())

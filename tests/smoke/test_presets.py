@@ -12,6 +12,8 @@ from chorus.experiments.presets import PRESETS
 from running import records, status
 
 SINGLE, ENSEMBLE, TANDEM = ("individual",), ("individual", "aggregate"), ("active", "passive")
+SOFT_SINGLE = ("individual", "individual-mode")
+SOFT_ENSEMBLE = (*SOFT_SINGLE, "aggregate", "aggregate-mode")
 POLICIES = {
     "double-dqn": SINGLE,
     "bootstrapped-dqn": ENSEMBLE,
@@ -31,13 +33,22 @@ POLICIES = {
     "wide": ENSEMBLE,
     "bootstrapped-dqn-prior": ENSEMBLE,
     "cerl-prior": ENSEMBLE,
+    "sac": SOFT_SINGLE,
+    "ensemble-sac": SOFT_ENSEMBLE,
+    "ensemble-sac-cerl": SOFT_ENSEMBLE,
+    "ensemble-sac-cerl-self-target": SOFT_ENSEMBLE,
+    "sac-tandem": TANDEM,
 }
 EVERYWHERE = ("MinAtar/Breakout-v1", "CartPole-v1", "SmokePictures-v0")
 CORE = ("double-dqn", "bootstrapped-dqn", "cerl", "cerl-self-target", "tandem")
 COMBINATIONS = [
     *itertools.product(CORE, EVERYWHERE),
-    *itertools.product([name for name in POLICIES if name not in (*CORE, "life-loss")], ("MinAtar/Breakout-v1",)),
-    *itertools.product(POLICIES, ("ALE/Breakout-v5",)),
+    *itertools.product(
+        [name for name in POLICIES if name not in (*CORE, "life-loss") and "sac" not in name], ("MinAtar/Breakout-v1",)
+    ),
+    *itertools.product([name for name in POLICIES if "sac" not in name], ("ALE/Breakout-v5",)),
+    *itertools.product([name for name in POLICIES if "sac" in name], ("Pendulum-v1",)),
+    *itertools.product(["ensemble-sac-cerl"], ("Walker2d-v4", "Humanoid-v5", "SmokeBox-v0")),
     ("tandem", "SmokeChannelsFirst-v0"),
 ]
 # Compositions nobody has named: laid over a preset as a configuration file.
@@ -61,6 +72,9 @@ PRODUCTS = {
     ),
     "masks x QR": ("bootstrapped-qr-dqn", {"replay": {"sampler": {"kind": "bootstrap_masked"}}}),
     "tandem x self-oversampling": ("tandem", {"replay": {"sampler": {"kind": "self_oversampled"}}}),
+    "SAC x MH": ("sac", {"agent": {"value_map": {"kind": "horizons"}}}),
+    "SAC tandem x CERL x 3-step": ("sac-tandem", {"agent": {"value_map": {"kind": "cross"}}, "replay": {"n_step": 3}}),
+    "SAC x switching each step": ("ensemble-sac", {"acting": {"kind": "uniform_each_step"}}),
 }
 TINY = {
     "total_steps": 120, "iteration_steps": 60, "num_envs": 2, "max_episode_steps": 20, "learning_starts": 30,
@@ -91,7 +105,7 @@ def check(run, policies) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("preset", "env"), COMBINATIONS)
 def test_every_preset_trains(tmp_path, preset, env):
-    more = {"members": 2} if POLICIES[preset] == ENSEMBLE else {}
+    more = {"members": 2} if "members" in PRESETS[preset].options else {}
     run = chorus.train(preset, env, scale="smoke", out=tmp_path, quiet=True, **TINY, **more)
     check(run, POLICIES[preset])
 
@@ -102,8 +116,9 @@ def test_products_that_nobody_named_train(tmp_path, product):
     preset, change = PRODUCTS[product]
     file = tmp_path / "change.json"
     file.write_text(json.dumps(change))
-    more = {"members": 2} if POLICIES[preset] == ENSEMBLE else {}
-    run = chorus.train(preset, "CartPole-v1", scale="smoke", out=tmp_path, quiet=True, config=file, **TINY, **more)
+    more = {"members": 2} if "members" in PRESETS[preset].options else {}
+    env = "Pendulum-v1" if "sac" in preset else "CartPole-v1"
+    run = chorus.train(preset, env, scale="smoke", out=tmp_path, quiet=True, config=file, **TINY, **more)
     check(run, POLICIES[preset])
 
 

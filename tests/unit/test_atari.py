@@ -34,7 +34,7 @@ def played(envs, actions):
 def test_every_pixel_is_that_of_gymnasiums_wrappers_across_episode_ends(game, limit, length):
     env_id, slots = f"ALE/{game}-v5", 2
     spec = describe(env_id, limit)
-    actions = np.random.default_rng(0).integers(spec.num_actions, size=(length, slots))
+    actions = np.random.default_rng(0).integers(spec.actions.count, size=(length, slots))
     envs = make_host(env_id, slots, limit)
     first, steps = played(envs, actions)
     envs.close()

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
+from chorus.actions import Box, Discrete
 from chorus.envs.registry import describe, make_host
 from chorus.errors import ChorusError
 
@@ -43,7 +44,7 @@ def registered():
 
 def test_an_environment_that_knows_no_render_mode_can_be_made(registered):
     spec = describe(registered())
-    assert (spec.family, spec.observation_shape, spec.num_actions) == ("flat", (4,), 3)
+    assert (spec.family, spec.observation_shape, spec.actions) == ("flat", (4,), Discrete(3, first=1))
     assert spec.observation_dtype == np.float32, "64-bit floats are stored as 32-bit ones"
 
 
@@ -59,6 +60,22 @@ def test_actions_are_counted_from_zero_and_handed_over_as_the_environment_counts
     envs.step(np.array([0, 1]))
     envs.step(np.array([2, 0]))
     assert [env.unwrapped.taken for env in envs._envs] == [[1, 3], [2, 1]]
+    envs.close()
+
+
+def test_box_actions_are_stretched_to_unequal_bounds_and_to_their_shape(registered):
+    low, high = np.float32([[-2, 0], [5, -1]]), np.float32([[2, 10], [7, 1]])
+    env_id = registered(action_space=spaces.Box(low, high))
+    spec = describe(env_id)
+    assert (spec.family, spec.actions) == ("control", Box((-2, 0, 5, -1), (2, 10, 7, 1), (2, 2)))
+    envs = make_host(env_id, 2)
+    envs.reset(np.array([0, 1]))
+    envs.step(np.float32([[-1, -1, -1, -1], [1, 0, -0.5, 1]]))
+    (first,), (second,) = (env.unwrapped.taken for env in envs._envs)
+    np.testing.assert_array_equal(first, low)
+    # 5 + 0.25 (7 - 5) = 5.5
+    np.testing.assert_array_equal(second, [[2, 5], [5.5, 1]])
+    assert envs._envs[0].action_space.contains(first)
     envs.close()
 
 
@@ -87,7 +104,13 @@ def test_images_keep_their_layout(registered, shape, dtype, family, channels_fir
         ({"observation_space": spaces.Dict(a=spaces.Discrete(2))}, "observation space Dict; Chorus needs a Box"),
         ({"observation_space": spaces.Box(0, 1, (2, 2))}, "arrays of shape"),
         ({"observation_space": spaces.Box(0, 255, (84, 84, 84), np.uint8)}, "which axis holds the channels"),
-        ({"action_space": spaces.Box(-1, 1, (2,))}, "Discrete actions only"),
+        ({"action_space": spaces.MultiBinary(2)}, "Discrete spaces and in Boxes of floats"),
+        ({"action_space": spaces.Box(0, 3, (2,), np.int32)}, "Discrete spaces and in Boxes of floats"),
+        ({"action_space": spaces.Box(-1, np.inf, (2,))}, "unbounded; Chorus stretches actions between finite bounds"),
+        (
+            {"action_space": spaces.Box(-1, 1, (2,)), "observation_space": spaces.Box(0, 255, (84, 84, 3), np.uint8)},
+            "with Box actions Chorus takes flat vectors",
+        ),
     ],
 )
 def test_what_is_not_supported_is_refused_with_a_remedy(registered, given, sentence):
@@ -111,4 +134,4 @@ def test_the_sizes_of_minatar_are_those_pgx_has():
         original = pgx.make(game.pgx_name)
         spec = describe(env_id)
         assert spec.observation_shape == tuple(original.observation_shape)
-        assert spec.num_actions == original.num_actions
+        assert spec.actions == Discrete(original.num_actions)

@@ -14,7 +14,7 @@ ROOT = Path(chorus.__file__).parent
 
 # Each package or module may import what stands on an earlier floor, and itself.
 FLOORS = [
-    {"errors", "variant", "arrays", "randomness", "suggest", "data"},
+    {"actions", "errors", "variant", "arrays", "randomness", "suggest", "data"},
     {"ensemble", "envs"},
     {"networks"},
     {"agents"},

@@ -17,7 +17,7 @@ class Batch(NamedTuple):
     """
 
     observation: Shaped[AnyArray, "B M ..."]
-    action: Int[AnyArray, "B M"]
+    action: Shaped[AnyArray, "B M ..."]
     rewards: Float[AnyArray, "B M n"]
     length: Int[AnyArray, "B M"]
     terminated: Bool[AnyArray, "B M"]

@@ -1,6 +1,5 @@
 """Q-ensembles: every discrete algorithm of the paper, told apart only by the values it is built from."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -11,6 +10,8 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from chorus.actions import Discrete
+from chorus.agents.agent import Agent, AgentState, Insight, Proposal, explore, follow
 from chorus.agents.batch import Batch, with_whole_stacks
 from chorus.agents.optimizers import Optimizer
 from chorus.arrays import AnyArray
@@ -26,43 +27,6 @@ from chorus.networks.prior import FIXED, WithPrior
 Network = Forked | WithPrior
 
 
-class AgentState(NamedTuple):
-    """All that learning changes. `totals` sums each member's statistics since they were last read."""
-
-    params: Params
-    target_params: Params
-    optimizer: Any
-    updates: np.int32
-    totals: dict[str, Float[Array, " N"]]
-
-
-class Proposal(NamedTuple):
-    """What every member would do in each of E states, and what it expects of each action."""
-
-    action: Int[Array, "E N"]
-    value: Float[Array, "E N A"]
-
-
-class Insight(NamedTuple):
-    """What every member makes of each of K states: its values, where actions can be counted, and the features that its
-    last layer reads."""
-
-    value: Float[Array, "K N A"] | None
-    features: Float[Array, "K N D"]
-
-
-@dataclass(frozen=True)
-class Agent:
-    """`act` evaluates only the member asked for; `propose` all of them, and `examine` looks inside them. `update`
-    donates the state it is given."""
-
-    init: Callable[[PRNGKeyArray], AgentState]
-    act: Callable[[Params, Array, Array, PRNGKeyArray, Array], Int[Array, " E"]]
-    propose: Callable[[Params, Array], Proposal]
-    update: Callable[[AgentState, Batch], AgentState]
-    examine: Callable[[Params, Array], Insight]
-
-
 @dataclass(frozen=True)
 class QLearning:
     """How a Q-ensemble learns: the composition, and nothing else."""
@@ -73,6 +37,7 @@ class QLearning:
     optimizer: Optimizer
     target_period_updates: int
     reward_clip: float | None
+    target_rate: float = 1.0
     selection: Selection = field(default_factory=Online)
     auxiliary: Auxiliary = field(default_factory=NoAuxiliary)
 
@@ -108,7 +73,7 @@ def member_losses(rule: QLearning, network: Network, params: Params, target_para
     )
     taken = jnp.broadcast_to(batch.action[..., None], targets.shape[:-1])
     predictions = jax.vmap(select_action)(q_tm1, taken)
-    errors = jax.vmap(jax.vmap(jax.vmap(rule.error)))(predictions, targets)
+    errors = jax.vmap(partial(rule.error.of_heads, value_map.main))(predictions, targets)
     losses = jnp.sum(weighted_mean(errors, batch.weight), axis=-1)
 
     main_value = rule.estimate.value(predictions)[:, np.arange(value_map.members), value_map.main]
@@ -139,7 +104,7 @@ def auxiliary_losses(
 
 
 def q_agent(rule: QLearning, network: Network, observation: np.ndarray, frame_stack: int = 1) -> Agent:
-    """Close the five functions over a composition; `observation` is an example without a batch axis.
+    """Close the agent's functions over a composition; `observation` is an example without a batch axis.
 
     With a `frame_stack` above 1, batches hold raw frames (see `Batch`).
     """
@@ -147,6 +112,7 @@ def q_agent(rule: QLearning, network: Network, observation: np.ndarray, frame_st
     value_map = rule.value_map
     main = jnp.asarray(value_map.main)
     alone = network.alone()
+    actions = Discrete(network.actions)
 
     def init(key: PRNGKeyArray) -> AgentState:
         params = network.init(key, observation)
@@ -166,7 +132,6 @@ def q_agent(rule: QLearning, network: Network, observation: np.ndarray, frame_st
         return jnp.argmax(rule.estimate.value(alone.apply(view, observation[None, None]))[0, 0, 0])
 
     def act(params: Params, observation: Array, member: Array, key: PRNGKeyArray, epsilon: Array) -> Array:
-        slots = observation.shape[0]
         # Gathered parameters under `vmap` make a grouped convolution, which CPUs do badly.
         one_by_one = jax.default_backend() == "cpu"
         over_slots = partial(jax.lax.map, lambda pair: greedy_of(params, *pair))
@@ -175,16 +140,21 @@ def q_agent(rule: QLearning, network: Network, observation: np.ndarray, frame_st
             if one_by_one
             else jax.vmap(greedy_of, in_axes=(None, 0, 0))(params, observation, member)
         )
-        return explore(greedy, network.actions, key, epsilon, slots)
+        return explore(greedy, actions, key, epsilon)
 
-    def propose(params: Params, observation: Array) -> Proposal:
-        predictions = network.apply(params, observation[:, None], value_map.main[:, None])
-        value = rule.estimate.value(predictions)[:, :, 0]
-        return Proposal(action=jax.vmap(greedy_actions)(value), value=value)
+    def main_values(params: Params, observation: Array) -> Float[Array, "E N A"]:
+        return rule.estimate.value(network.apply(params, observation[:, None], value_map.main[:, None]))[:, :, 0]
+
+    def propose(params: Params, observation: Array, key: PRNGKeyArray) -> Proposal:
+        greedy = jax.vmap(greedy_actions)(main_values(params, observation))
+        return Proposal(action=greedy, mode=greedy)
+
+    def value(params: Params, observation: Array, action: Int[Array, " E"]) -> Float[Array, "E N"]:
+        return jnp.take_along_axis(main_values(params, observation), action[:, None, None], axis=2)[..., 0]
 
     def examine(params: Params, observation: Array) -> Insight:
         features, _ = network.features(params, observation[:, None])
-        return Insight(value=propose(params, observation).value, features=jnp.moveaxis(features, 0, 1))
+        return Insight(value=main_values(params, observation), features=jnp.moveaxis(features, 0, 1))
 
     @partial(jax.jit, donate_argnums=(0, 1, 2))
     def learn(
@@ -204,25 +174,20 @@ def q_agent(rule: QLearning, network: Network, observation: np.ndarray, frame_st
         new = {"td_loss": losses.td, "q_values": losses.value, "auxiliary_loss": losses.auxiliary, "count": 1.0}
         return {**learnt, **fixed}, optimizer_state, {name: total + new[name] for name, total in totals.items()}
 
+    move = jax.jit(partial(follow, rate=rule.target_rate))
+
     def update(state: AgentState, batch: Batch) -> AgentState:
         params, optimizer_state, totals = learn(state.params, state.optimizer, state.totals, state.target_params, batch)
         updates = int(state.updates) + 1
         # Decided here and not under `jit`, where a conditional copies the target network at every update.
         due = updates % rule.target_period_updates == 0
-        target_params = jax.tree.map(jnp.copy, split_fixed(params)[0]) if due else state.target_params
+        target_params = move(state.target_params, split_fixed(params)[0]) if due else state.target_params
         return AgentState(params, target_params, optimizer_state, np.int32(updates), totals)
 
-    return Agent(init=init, act=act, propose=propose, update=update, examine=examine)
+    return Agent(init=init, act=act, propose=propose, value=value, update=update, examine=examine)
 
 
 def split_fixed(params: Params) -> tuple[Params, Params]:
     """What is learnt, and what never changes."""
     learnt = {group: own for group, own in params.items() if group != FIXED}
     return learnt, {group: own for group, own in params.items() if group == FIXED}
-
-
-def explore(greedy: Int[Array, " E"], actions: int, key: PRNGKeyArray, epsilon: Array, slots: int) -> Int[Array, " E"]:
-    """ε-greedy: a uniform action over all A replaces the greedy one where u ≤ ε."""
-    coin_key, action_key = jax.random.split(key)
-    random = jax.random.randint(action_key, (slots,), 0, actions)
-    return jnp.where(jax.random.uniform(coin_key, (slots,)) <= epsilon, random, greedy)

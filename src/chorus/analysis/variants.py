@@ -18,7 +18,9 @@ DISPLAY_NAMES = {
     "cerl-self-target": "CERL (self-target)",
     "sac": "SAC",
     "ensemble-sac": "Ensemble SAC",
+    "ensemble-sac-cerl-self-target": "Ensemble SAC + CERL (self-target)",
 }
+TANDEMS = {"tandem": "", "sac-tandem": "SAC "}
 ACRONYMS = {word.lower(): word for word in ("DQN", "SAC", "CERL", "QR", "MH", "MICo")}
 ADDED = {"cerl": "+ CERL", "mh": "+ MH", "mico": "+ MICo", "prior": "+ priors"}  # after another name
 
@@ -27,7 +29,12 @@ LABELLED_FIRST = ("members", "shared_layers", "passive_share", "capacity", "scal
 # Where a run lives and how it is watched changes no result.
 NOT_THE_ALGORITHM = ("seed", "source", "env.id", "out", "name", "run", "runtime")
 
-POLICY_SUFFIX = {"individual": "indiv.", "aggregate": "agg."}
+POLICY_SUFFIX = {
+    "individual": "indiv.",
+    "aggregate": "agg.",
+    "individual-mode": "indiv., modes",
+    "aggregate-mode": "agg., modes",
+}
 
 
 @dataclass(frozen=True)
@@ -116,7 +123,7 @@ def read_traits(config: dict[str, Any]) -> Traits:
         acting=str(acting.get("kind", "uniform")),
         passive_share=float(share) if isinstance(share, int | float) else None,
         buffer=capacity if isinstance(capacity, int) else None,
-        estimate=f"{agent.get('kind', 'q')}/{_kind(agent, 'estimate', 'scalar')}",
+        estimate=f"{_kind(agent, 'actor', 'greedy')}/{_kind(agent, 'estimate', 'scalar')}",
         auxiliary=_kind(agent, "auxiliary", "no_auxiliary"),
         sampler=_kind(_part(config, "replay"), "sampler", "shared"),
         torso=_kind(agent, "torso", "unknown"),
@@ -155,7 +162,7 @@ def find_variants(runs: Sequence[Run]) -> tuple[Variant, ...]:
 
 def _in_name(preset: str, key: str) -> bool:
     """A tandem's name says its share already."""
-    return preset == "tandem" and key.endswith("passive_share")
+    return preset in TANDEMS and key.endswith("passive_share")
 
 
 def telling_keys(entries: Iterable[tuple[str, dict[str, Any]]]) -> list[str]:
@@ -192,8 +199,8 @@ def _label_order(key: str) -> tuple[int, str]:
 def display_name(preset: str, config: dict[str, Any]) -> str:
     """A preset's name as people write it: `double-dqn` is Double DQN, `tandem` says its passive share."""
     share = read_traits(config).passive_share
-    if preset == "tandem" and share is not None:
-        return f"{100 * share:g}%-tandem"
+    if preset in TANDEMS and share is not None:
+        return f"{TANDEMS[preset]}{100 * share:g}%-tandem"
     if preset in DISPLAY_NAMES:
         return DISPLAY_NAMES[preset]
     first, *rest = [word for word in clean(preset).strip("_").split("-") if word] or ["unnamed"]

@@ -48,6 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from chorus.actions import Discrete
     from chorus.analysis.diagnosis import write_diagnosis
     from chorus.cli.grid import print_plan, run_jobs
     from chorus.envs.registry import describe
@@ -70,7 +71,8 @@ def run(args: argparse.Namespace) -> int:
         print("no run has been evaluated yet, so there is nothing to say")
         return result.exit_code
     page = args.out / "reports" / f"diagnosis-{spec.id.replace('/', '-').replace(':', '-')}-{args.scale}.html"
-    print_diagnosis(write_diagnosis(begun, spec.id, page, actions=spec.num_actions))
+    count = spec.actions.count if isinstance(spec.actions, Discrete) else None
+    print_diagnosis(write_diagnosis(begun, spec.id, page, actions=count))
     print(f"next: {next_command(args, seeds)}")
     return result.exit_code
 

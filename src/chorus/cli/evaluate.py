@@ -2,8 +2,12 @@
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from chorus.cli.train_options import whole
+
+if TYPE_CHECKING:
+    from chorus.player import Player
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -11,7 +15,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--policy",
         metavar="NAME",
-        help="individual, aggregate, active, passive or member_0 ... (default: aggregate, or the run's first)",
+        help="individual, aggregate, active, passive, member_0 ..., and with -mode, for Box actions, the first two "
+        "without the policies' noise (default: aggregate, or the run's first)",
     )
     parser.add_argument(
         "--episodes",
@@ -45,23 +50,26 @@ def run(args: argparse.Namespace) -> int:
         frames = film(player, args.video, args.seed)
         print(f"video: {args.video} ({frames} frames, policy {player.policy_name})")
     results = player.evaluate(args.episodes, args.seed)
-    _print(player.policy_name, results)
+    _print(player, results)
     print(f"run: {args.run}")
     return 0
 
 
-def _print(policy_name: str, results: list) -> None:
+def _print(player: "Player", results: list) -> None:
     import numpy as np
+
+    from chorus.training.policies import council
 
     returns = np.array([result.episodic_return for result in results])
     resampled = np.random.default_rng(0).choice(returns, (2_000, len(returns))).mean(axis=1)
     low, high = np.percentile(resampled, [2.5, 97.5])
     lengths = np.array([result.length for result in results])
-    entropy = np.average([result.entropy for result in results], weights=lengths)
-    print(f"policy {policy_name}, {len(returns)} episodes")
+    diversity = np.average([result.diversity for result in results], weights=lengths)
+    among = council(player.assembly.spec.actions)
+    print(f"policy {player.policy_name}, {len(returns)} episodes")
     print(f"  return        {returns.mean():.2f}   95 % bootstrap interval of the mean {low:.2f} to {high:.2f}")
     print(f"  range         {returns.min():.2f} to {returns.max():.2f}")
     print(f"  length        {lengths.mean():.1f} agent steps")
     if cut := sum(result.bias is None for result in results):
-        print(f"  cut           {cut} of {len(returns)} episodes, by their time limit")
-    print(f"  vote entropy  {entropy:.3f} nats")
+        print(f"  cut             {cut} of {len(returns)} episodes, by their time limit")
+    print(f"  {among.metric.replace('_', ' '):<15} {diversity:.3f} {among.unit}")

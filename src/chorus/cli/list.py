@@ -60,7 +60,7 @@ def _presets() -> None:
     from chorus.experiments.presets import PRESETS
 
     for preset in PRESETS.values():
-        print(f"{preset.name:<20} {preset.summary}")
+        print(f"{preset.name:<30} {preset.summary}")
     print("\nnext: chorus show cerl      chorus train cerl --env MinAtar/Breakout-v1 --scale smoke")
 
 
@@ -78,7 +78,7 @@ def _envs() -> None:
     print(f"\nsets: {sets}; `chorus list atari55` prints the ids of one")
     others = ("phys2d/", "tabular/", "GymV")
     registered = sorted(name for name in gymnasium.registry if not (name.startswith(others) or is_atari(name)))
-    print("\nregistered with Gymnasium here (those with Discrete actions and a Box observation can be trained on):")
+    print("\nregistered with Gymnasium here (with Box observations; flat ones where actions are a Box, too):")
     print("\n".join(registered))
     print("\nyours: my_package:MyEnv-v0 imports my_package, which registers MyEnv-v0")
 

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
+from chorus.analysis.scores import final_evaluations
 from chorus.errors import ChorusError
 from chorus.experiments.resolve import Resolved
 from chorus.training.progress import ProgressView
 from chorus.training.run_directory import RunDirectory
-
-_LAST_ITERATIONS = 10
 
 
 def announce(resolved: Resolved, path: Path, progress: ProgressView) -> None:
@@ -49,11 +48,11 @@ def report(path: Path) -> int:
     status = RunDirectory(path).read_status()
     scores, iterations = final_returns(path)
     for name, value in scores.items():
-        print(f"  {name:<12} {value:10.2f}   mean return over the last {iterations} iteration(s)")
+        print(f"  {name:<16} {value:10.2f}   mean return over the last {iterations} iteration(s)")
     for member in status.get("diverged_members", []):
         print(f"  member {member} diverged")
     if sizes := disk_use(path):
-        print(f"  on disk      {sizes[0]:10,.1f} MB at most; each checkpoint wrote {sizes[1]:,.1f} MB")
+        print(f"  on disk          {sizes[0]:10,.1f} MB at most; each checkpoint wrote {sizes[1]:,.1f} MB")
     print(f"run: {path} ({status['state']}{': ' + status['reason'] if status['reason'] else ''})")
     if status["state"] == "diverged":
         return 1
@@ -62,7 +61,7 @@ def report(path: Path) -> int:
 
 
 def final_returns(path: Path) -> tuple[dict[str, float], int]:
-    """Each policy's mean return over the last ten iterations, or over all if there are fewer."""
+    """Each policy's mean return over the last iterations (ten, five for MuJoCo), or over all if there are fewer."""
     returns: dict[str, list[float]] = defaultdict(list)
     try:
         lines = (path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
@@ -76,8 +75,9 @@ def final_returns(path: Path) -> tuple[dict[str, float], int]:
         parts = record["metric"].split("/")
         if parts[0] == "eval" and parts[-1] == "episodic_return":
             returns[parts[1]].append(record["value"])
-    iterations = min(_LAST_ITERATIONS, max((len(values) for values in returns.values()), default=0))
-    return {name: float(np.mean(values[-_LAST_ITERATIONS:])) for name, values in returns.items()}, iterations
+    last = final_evaluations(RunDirectory(path).read_config()["env"]["id"])
+    iterations = min(last, max((len(values) for values in returns.values()), default=0))
+    return {name: float(np.mean(values[-last:])) for name, values in returns.items()}, iterations
 
 
 def disk_use(path: Path) -> tuple[float, float] | None:

@@ -9,14 +9,14 @@ if TYPE_CHECKING:
     from chorus.experiments.config import RunConfig
     from chorus.experiments.presets import Preset
 
-_DEFAULT_ENV = "MinAtar/Breakout-v1"
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("preset", metavar="PRESET", help="the algorithm; `chorus list` shows them")
     add_run_options(parser)
     parser.add_argument("--json", action="store_true", help="only the configuration, as a config.json")
-    parser.epilog = f"Without --env the configuration is that of {_DEFAULT_ENV}."
+    parser.epilog = (
+        "Without --env the configuration is that of MinAtar/Breakout-v1, or of Hopper-v4 for the SAC family."
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -24,12 +24,12 @@ def run(args: argparse.Namespace) -> int:
 
     from chorus.experiments.assemble import Assembly, count_parameters
     from chorus.experiments.codec import flatten
-    from chorus.experiments.presets import find_preset
+    from chorus.experiments.presets import find_preset, home_of
     from chorus.experiments.resolve import resolve, run_name
 
     preset = find_preset(args.preset)
     if args.env is None and args.config is None:
-        args.env = _DEFAULT_ENV
+        args.env = home_of(preset)
     resolved = resolve(request_from(args))
     if args.json:
         print(json.dumps(resolved.config.to_json(), indent=2))

@@ -86,6 +86,12 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         help="weight of each member's fixed random network (default: 0, none)",
     )
     ensemble.add_argument(
+        "--huber-threshold",
+        type=number,
+        metavar="D",
+        help="SAC + CERL: beyond this the auxiliary loss is linear in the error (default: 10, the paper's)",
+    )
+    ensemble.add_argument(
         "--mico-weight", type=number, metavar="W", help="MICo: its share of the loss, 0 to 1 (default: 0.01)"
     )
 
@@ -116,6 +122,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         ("--discount", number, "GAMMA", "discount of the main heads, 0 to 1"),
         ("--n-step", whole, "n", "rewards in a return before it bootstraps"),
         ("--target-period", whole, "UPDATES", "gradient steps between copies to the target network"),
+        ("--target-rate", number, "TAU", "share of the online network that each copy takes over, above 0 to 1"),
         ("--update-period", whole, "STEPS", "agent steps for each gradient step"),
         ("--learning-starts", whole, "STEPS", "agent steps of random actions before the first gradient step"),
         ("--epsilon", number, "EPS", "chance of a random action at the end of its decay, 0 to 1"),

@@ -49,6 +49,17 @@ def td_targets(
     source = value_map.source_in(heads)
     read = target_values[source[..., 0], source[..., 1]]
     bootstrap = select_action(read, next_actions[value_map.policy])
+    return bootstrapped(value_map, bootstrap, rewards, length, terminated)
+
+
+def bootstrapped(
+    value_map: ValueMap,
+    bootstrap: Float[Array, "N H Z"],
+    rewards: Float[AnyArray, "M n"],
+    length: Int[AnyArray, " M"],
+    terminated: Bool[AnyArray, " M"],
+) -> Float[Array, "N H Z"]:
+    """R + γ^length (1 - terminated) times what each head bootstraps from, no gradient (equation E12)."""
     gamma = value_map.gamma.astype(np.float32)
     reach = gamma ** length[:, None] * (1.0 - terminated[:, None].astype(jnp.float32))
     target = discounted_sum(rewards, length, gamma)[..., None] + reach[..., None] * bootstrap

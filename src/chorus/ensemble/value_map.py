@@ -37,6 +37,17 @@ class ValueMap:
             return np.tile(np.arange(self.heads), (self.members, 1))
         return np.stack(read)
 
+    def policies_read(self) -> Int[np.ndarray, "N P"]:
+        """The policies whose actions each member's target heads are asked about; a critic is evaluated on no other."""
+        asked = [np.unique(self.policy[self.source[..., 0] == m]) for m in range(self.members)]
+        if len({len(policies) for policies in asked}) > 1:
+            return np.tile(np.arange(self.members), (self.members, 1))
+        return np.stack(asked)
+
+    def policy_in(self, policies: Int[np.ndarray, "N P"]) -> Int[np.ndarray, "N H"]:
+        """For each head the position of its policy among those that its source is asked about."""
+        return np.argmax(policies[self.source[..., 0]] == self.policy[..., None], axis=-1)
+
     def source_in(self, heads: Int[np.ndarray, "N K"]) -> Int[np.ndarray, "N H 2"]:
         """`source`, with each head replaced by its position among the `heads` that were evaluated."""
         member, head = self.source[..., 0], self.source[..., 1]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from chorus.actions import Discrete
 from chorus.envs.atari_games import canonical, games, minimal_actions
 from chorus.envs.spec import EnvSpec, Moved
 
@@ -40,7 +41,7 @@ def describe(env_id: str, max_episode_steps: int | None) -> EnvSpec:
         family="atari",
         observation_shape=(FRAME_STACK, SIDE_PIXELS, SIDE_PIXELS),
         observation_dtype=np.dtype(np.uint8),
-        num_actions=minimal_actions(games()[name]),
+        actions=Discrete(minimal_actions(games()[name])),
         max_episode_steps=max_episode_steps or EPISODE_LIMIT_STEPS,
         action_repeat=ACTION_REPEAT,
         channels_first=True,

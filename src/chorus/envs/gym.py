@@ -1,4 +1,4 @@
-"""Any Gymnasium environment with discrete actions and a Box observation, flat or image."""
+"""Any Gymnasium environment with a Box observation: flat or image with Discrete actions, flat with Box actions."""
 
 import warnings
 from typing import Any
@@ -7,6 +7,8 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
+from chorus.actions import Actions, Box, Discrete
+from chorus.envs.mujoco_manners import teach
 from chorus.envs.spec import EnvSpec, Moved
 from chorus.errors import ChorusError
 
@@ -30,9 +32,8 @@ class GymEnvs:
         return np.asarray(observation, self.spec.observation_dtype)
 
     def step(self, actions: np.ndarray) -> Moved:
-        results = [
-            env.step(int(action) + self.spec.first_action) for env, action in zip(self._envs, actions, strict=True)
-        ]
+        native = self.spec.actions.native(actions)
+        results = [env.step(action) for env, action in zip(self._envs, native, strict=True)]
         observed, rewards, terminated, truncated, _ = zip(*results, strict=True)
         observation = np.stack([np.asarray(one, self.spec.observation_dtype) for one in observed])
         ended = np.array(terminated, bool) | np.array(truncated, bool)
@@ -51,8 +52,10 @@ class GymEnvs:
     def render(self) -> np.ndarray:
         try:
             picture: Any = self._envs[0].render()
-        except gymnasium.error.DependencyNotInstalled as problem:
-            raise ChorusError(f"'{self.spec.id}' cannot be filmed ({problem}); install what it names") from problem
+        except Exception as problem:  # a package, a driver, a screen: whatever drawing needs and is not there
+            raise ChorusError(
+                f"'{self.spec.id}' cannot be filmed ({type(problem).__name__}: {problem}); install what it names"
+            ) from problem
         if picture is None:
             raise ChorusError(f"'{self.spec.id}' cannot be filmed: its render() returns nothing in rgb_array mode")
         return np.asarray(picture, np.uint8)
@@ -70,6 +73,9 @@ def make(env_id: str, max_episode_steps: int | None, render_mode: str | None) ->
         with warnings.catch_warnings():
             # An environment that cannot draw gets a sentence of ours below, or when it is asked to.
             warnings.filterwarnings("ignore", message=r"(?s).*render_mode")
+            # The paper's tasks are MuJoCo's v4, whatever came after.
+            warnings.filterwarnings("ignore", message=r"(?s).*is out of date")
+            teach(env_id, render_mode)
             return gymnasium.make(env_id, **given)
     except (gymnasium.error.Error, ImportError) as problem:
         raise ChorusError(
@@ -91,12 +97,8 @@ def make(env_id: str, max_episode_steps: int | None, render_mode: str | None) ->
 
 def describe(env_id: str, env: gymnasium.Env) -> EnvSpec:
     """The environment's description, or the reason why Chorus cannot learn in it."""
-    action, observation = env.action_space, env.observation_space
-    if not isinstance(action, spaces.Discrete):
-        raise ChorusError(
-            f"'{env_id}' has the action space {action}; Chorus trains Q-ensembles on Discrete actions only: "
-            "wrap the environment or choose another one"
-        )
+    observation = env.observation_space
+    actions = _actions(env_id, env.action_space)
     if not isinstance(observation, spaces.Box):
         raise ChorusError(
             f"'{env_id}' has the observation space {type(observation).__name__}; Chorus needs a Box: "
@@ -108,17 +110,21 @@ def describe(env_id: str, env: gymnasium.Env) -> EnvSpec:
             "images (height, width, channels): reshape them with gymnasium.wrappers.ReshapeObservation"
         )
     shape = tuple(int(size) for size in observation.shape)
+    if isinstance(actions, Box) and len(shape) != 1:
+        raise ChorusError(
+            f"'{env_id}' observes arrays of shape {shape}; with Box actions Chorus takes flat vectors (n,) only: "
+            "wrap it in gymnasium.wrappers.FlattenObservation and register the wrapped environment"
+        )
     channels_first = len(shape) == 3 and _channels_first(env_id, shape)
     limit = env.spec.max_episode_steps if env.spec is not None else None
     return EnvSpec(
         id=env_id,
-        family=_family(shape, channels_first),
+        family=_family(shape, channels_first) if isinstance(actions, Discrete) else "control",
         observation_shape=shape,
         observation_dtype=_storage_dtype(observation.dtype),
-        num_actions=int(action.n),
+        actions=actions,
         max_episode_steps=limit,
         channels_first=channels_first,
-        first_action=int(action.start),
     )
 
 
@@ -136,6 +142,23 @@ def _channels_first(env_id: str, shape: tuple[int, ...]) -> bool:
             "it with gymnasium.wrappers.ReshapeObservation, as (height, width, channels) with few channels"
         )
     return first < last
+
+
+def _actions(env_id: str, space: spaces.Space) -> Actions:
+    if isinstance(space, spaces.Discrete):
+        return Discrete(int(space.n), int(space.start))
+    if not isinstance(space, spaces.Box) or not np.issubdtype(space.dtype, np.floating) or not space.shape:
+        raise ChorusError(
+            f"'{env_id}' has the action space {space}; Chorus acts in Discrete spaces and in Boxes of floats: "
+            "wrap the environment or choose another one"
+        )
+    if not np.isfinite([space.low, space.high]).all():
+        raise ChorusError(
+            f"'{env_id}' has the action space {space}, which is unbounded; Chorus stretches actions between finite "
+            "bounds: wrap it in gymnasium.wrappers.RescaleAction, or give the Box bounds"
+        )
+    low, high = (tuple(map(float, side.flatten())) for side in (space.low, space.high))
+    return Box(low, high, tuple(map(int, space.shape)))
 
 
 def _family(shape: tuple[int, ...], channels_first: bool) -> str:

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 
+from chorus.actions import Discrete
 from chorus.envs.spec import EnvSpec
 
 
@@ -46,7 +47,7 @@ def describe(env_id: str, max_episode_steps: int | None) -> EnvSpec:
         family="minatar",
         observation_shape=(10, 10, game.channels),
         observation_dtype=np.dtype(bool),
-        num_actions=game.actions,
+        actions=Discrete(game.actions),
         max_episode_steps=max_episode_steps or EPISODE_LIMIT_STEPS,
     )
 

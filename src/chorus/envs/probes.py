@@ -1,11 +1,12 @@
-"""Five tiny environments whose values are known, so that an agent can be asked for the right number.
+"""Five tiny environments whose values are known, so that an agent can be asked for the right number; each with two
+actions, and with one number between -1 and 1 as its action.
 
 An agent that learns values, reads observations, discounts, and prefers better actions, in this order, passes them
 one after the other; the first that fails says what is broken.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import jax
@@ -13,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
+from chorus.actions import Actions, Box, Discrete
 from chorus.envs.spec import EnvSpec
 
 
@@ -20,30 +22,35 @@ from chorus.envs.spec import EnvSpec
 class Probe:
     """Episodes of `length` steps. `show` makes the observation of time and a random sign; `pay` the last reward.
 
-    Actions are -1 and +1 in `pay`.
+    Discrete actions are -1 and +1 in `pay`.
     """
 
     length: int
     show: Callable[[Array, Array], Array]
     pay: Callable[[Array, Array], Array]
+    actions: Actions = Discrete(2)  # noqa: RUF009 (a frozen value)
 
 
-PROBES = {
+_DISCRETE = {
     "Probe/Constant-v0": Probe(1, show=lambda t, sign: 0.0 * sign, pay=lambda sign, action: 1.0 + 0.0 * sign),
     "Probe/Observation-v0": Probe(1, show=lambda t, sign: sign, pay=lambda sign, action: sign),
     "Probe/Discount-v0": Probe(2, show=lambda t, sign: 1.0 * t, pay=lambda sign, action: 1.0 + 0.0 * sign),
     "Probe/Action-v0": Probe(1, show=lambda t, sign: 0.0 * sign, pay=lambda sign, action: action),
     "Probe/Both-v0": Probe(1, show=lambda t, sign: sign, pay=lambda sign, action: sign * action),
 }
+_UNIT = Box(low=(-1.0,), high=(1.0,), native_shape=(1,))
+PROBES = _DISCRETE | {
+    name.replace("Probe/", "Probe/Continuous"): replace(probe, actions=_UNIT) for name, probe in _DISCRETE.items()
+}
 
 
 def describe(env_id: str, max_episode_steps: int | None) -> EnvSpec:
     return EnvSpec(
         id=env_id,
-        family="flat",
+        family="flat" if isinstance(PROBES[env_id].actions, Discrete) else "control",
         observation_shape=(1,),
         observation_dtype=np.dtype(np.float32),
-        num_actions=2,
+        actions=PROBES[env_id].actions,
         max_episode_steps=max_episode_steps or PROBES[env_id].length,
     )
 
@@ -54,7 +61,7 @@ class ProbeState(NamedTuple):
 
 
 class ProbeEnv:
-    """One probe; two actions and one number to observe."""
+    """One probe; one number to observe."""
 
     def __init__(self, env_id: str, max_episode_steps: int | None) -> None:
         self._probe = PROBES[env_id]
@@ -72,7 +79,8 @@ class ProbeEnv:
     ) -> tuple[ProbeState, Float[Array, " 1"], Float[Array, ""], Bool[Array, ""]]:
         moved = ProbeState(time=state.time + 1, sign=state.sign)
         last = moved.time >= self._probe.length
-        reward = jnp.where(last, self._probe.pay(state.sign, 2.0 * action - 1.0), 0.0)
+        signed = 2.0 * action - 1.0 if isinstance(self._probe.actions, Discrete) else action[0]
+        reward = jnp.where(last, self._probe.pay(state.sign, signed), 0.0)
         return moved, self._observe(moved), reward, last
 
     def render(self, observation: np.ndarray) -> np.ndarray:

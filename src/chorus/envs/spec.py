@@ -6,25 +6,25 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, Shaped
 
+from chorus.actions import Actions
+
 
 @dataclass(frozen=True)
 class EnvSpec:
     """`max_episode_steps` is a truncation in agent steps; `family` chooses the row of the scale table.
 
-    Agents count actions from 0; `first_action` is what the environment calls its first one. With a `frame_stack` of
-    S > 1 an observation is the newest S frames along its first axis, oldest first and zeros before an episode's
-    start. Where `whole_episodes` holds, an iteration in a single environment ends with an episode.
+    With a `frame_stack` of S > 1 an observation is the newest S frames along its first axis, oldest first and zeros
+    before an episode's start. Where `whole_episodes` holds, an iteration in a single environment ends with an episode.
     """
 
     id: str
     family: str
     observation_shape: tuple[int, ...]
     observation_dtype: np.dtype
-    num_actions: int
+    actions: Actions
     max_episode_steps: int | None
     action_repeat: int = 1
     channels_first: bool = False
-    first_action: int = 0
     frame_stack: int = 1
     whole_episodes: bool = False
 
@@ -75,7 +75,9 @@ class HostEnvs(Protocol):
         """The first observation of every slot; later episodes start by themselves."""
         ...
 
-    def step(self, actions: Int[np.ndarray, " E"]) -> Moved: ...
+    def step(self, actions: Shaped[np.ndarray, "E ..."]) -> Moved:
+        """Actions as agents know them (see `chorus.actions`)."""
+        ...
 
     def render(self) -> np.ndarray:
         """An RGB picture of the first slot after its last step."""

@@ -6,10 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 
-from chorus.agents.q import Agent, Network, QLearning, q_agent
+from chorus.actions import Box, Discrete
+from chorus.agents.actors import SquashedGaussian
+from chorus.agents.agent import Agent
+from chorus.agents.q import Network, QLearning, q_agent
+from chorus.agents.sac import Networks, SoftActorCritic, sac_agent
 from chorus.envs.atari import AtariSettings
 from chorus.envs.registry import describe, is_jax, make_host, make_jax
 from chorus.envs.spec import EnvSpec, HostEnvs
@@ -119,7 +122,7 @@ class Assembly:
         return Evaluator(
             agent=self.agent,
             members=config.agent.members,
-            actions=self.spec.num_actions,
+            actions=self.spec.actions,
             make_stepper=partial(self.make_stepper, limit=limit, render_mode="rgb_array" if render else None),
             slots=slots or config.evaluation.slots,
             epsilon=config.evaluation.epsilon,
@@ -137,6 +140,8 @@ class Assembly:
             observation_dtype=self.spec.observation_dtype,
             frame_stack=self.spec.frame_stack,
             masked_members=self.config.agent.members if self.config.replay.sampler.masked else 0,
+            action_shape=self.spec.actions.shape,
+            action_dtype=self.spec.actions.dtype,
         )
 
     def training(
@@ -157,15 +162,15 @@ class Assembly:
         )
 
 
-def build_network(config: RunConfig, spec: EnvSpec) -> Network:
+def build_network(config: RunConfig, spec: EnvSpec, actions: Discrete) -> Network:
     agent = config.agent
     value_map = agent.value_map.build(agent.members, agent.discount)
     network = Forked(
-        torso=agent.torso.layers(agent.initialization, agent.members, spec.num_actions * agent.estimate.size),
+        torso=agent.torso.layers(agent.initialization, agent.members, actions.count * agent.estimate.size),
         members=agent.members,
         shared=agent.shared_layers,
         heads=value_map.heads,
-        actions=spec.num_actions,
+        actions=actions.count,
         estimate_size=agent.estimate.size,
         channels_first=spec.channels_first,
         initialization=agent.initialization,
@@ -176,21 +181,35 @@ def build_network(config: RunConfig, spec: EnvSpec) -> Network:
 
 def build_agent(config: RunConfig, spec: EnvSpec) -> Agent:
     agent = config.agent
+    value_map = agent.value_map.build(agent.members, agent.discount)
+    if isinstance(agent.actor, SquashedGaussian) and isinstance(spec.actions, Box):
+        soft = SoftActorCritic(
+            value_map=value_map,
+            error=agent.error,
+            actor=agent.actor,
+            optimizer=agent.optimizer,
+            target_period_updates=agent.target_period_updates,
+            target_rate=agent.target_rate,
+            reward_clip=agent.reward_clip,
+        )
+        networks = Networks.build(agent.torso, agent.initialization, value_map, spec.actions)
+        return sac_agent(soft, networks, spec.example(), spec.actions)
+    assert isinstance(spec.actions, Discrete), "validation refuses a greedy actor of Box actions"
     rule = QLearning(
-        value_map=agent.value_map.build(agent.members, agent.discount),
+        value_map=value_map,
         estimate=agent.estimate,
         error=agent.error,
         optimizer=agent.optimizer,
         target_period_updates=agent.target_period_updates,
+        target_rate=agent.target_rate,
         reward_clip=agent.reward_clip,
         selection=agent.selection,
         auxiliary=agent.auxiliary,
     )
-    return q_agent(rule, build_network(config, spec), spec.example(), spec.frame_stack)
+    return q_agent(rule, build_network(config, spec, spec.actions), spec.example(), spec.frame_stack)
 
 
 def count_parameters(config: RunConfig, spec: EnvSpec) -> int:
-    shapes = jax.eval_shape(
-        lambda key: build_network(config, spec).init(key, jnp.asarray(spec.example())), jax.random.key(0)
-    )
-    return sum(int(leaf.size) for leaf in jax.tree.leaves(shapes))
+    """Of what acts and learns; target networks are not counted."""
+    state = jax.eval_shape(build_agent(config, spec).init, jax.random.key(0))
+    return sum(int(leaf.size) for leaf in jax.tree.leaves(state.params))

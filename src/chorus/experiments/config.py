@@ -5,6 +5,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from chorus.agents.actors import Actor
 from chorus.agents.optimizers import Optimizer
 from chorus.ensemble.auxiliary import Auxiliary
 from chorus.ensemble.errors import Error
@@ -49,6 +50,8 @@ class AgentSettings:
     """The layers below the heads."""
     value_map: ValueMapRule
     """What each head predicts and from whom it bootstraps."""
+    actor: Actor
+    """Who chooses actions."""
     estimate: Estimate
     """What one prediction is."""
     error: Error
@@ -66,6 +69,8 @@ class AgentSettings:
     """Discount of the main heads."""
     target_period_updates: int
     """Gradient steps between copies to the target network."""
+    target_rate: float
+    """The share of the online network that such a copy takes over."""
     reward_clip: float | None
     """The learner sees rewards clipped to plus or minus this; none means as they are."""
 

@@ -4,20 +4,21 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from chorus.agents.actors import SquashedGaussian
 from chorus.ensemble.auxiliary import Mico
-from chorus.ensemble.errors import QuantileHuber
+from chorus.ensemble.errors import MainAndAuxiliary, QuantileHuber, Squared, TwiceHuber
 from chorus.ensemble.estimates import Quantile
 from chorus.ensemble.selection import Target
 from chorus.ensemble.value_map import Cross, CrossOwn, Horizons
 from chorus.errors import ChorusError
 from chorus.experiments.config import RunConfig
 from chorus.experiments.scales import Row
-from chorus.networks.layers import VarianceScaled
+from chorus.networks.layers import Orthogonal, VarianceScaled
 from chorus.networks.torsos import ConvTorso, MLPTorso, Widened
 from chorus.replay.samplers import BootstrapMasked, SelfOversampled
 from chorus.suggest import did_you_mean
 from chorus.training.acting import Tandem, UniformEachStep
-from chorus.training.policies import Member, Policy, RandomMember, Vote
+from chorus.training.policies import MeanAction, Member, Policy, RandomMember, Vote
 
 # (the parent's configuration, the scale's row) -> this preset's configuration
 Change = Callable[[RunConfig, Row], RunConfig]
@@ -25,7 +26,10 @@ Change = Callable[[RunConfig, Row], RunConfig]
 
 @dataclass(frozen=True)
 class Preset:
-    """`options` are the command-line options of the algorithm itself that make sense for it."""
+    """`options` are the command-line options of the algorithm itself that make sense for it.
+
+    `home` is an environment to show it in; without one it is its parent's.
+    """
 
     name: str
     title: str
@@ -34,6 +38,7 @@ class Preset:
     parent: str | None
     change: Change
     options: frozenset[str] = frozenset()
+    home: str | None = None
 
     def build(self, base: RunConfig, row: Row) -> RunConfig:
         start = PRESETS[self.parent].build(base, row) if self.parent else base
@@ -48,10 +53,15 @@ def _double_dqn(config: RunConfig, row: Row) -> RunConfig:
     return config
 
 
+def _evaluated(config: RunConfig, policies: dict[str, Policy]) -> RunConfig:
+    return replace(config, evaluation=replace(config.evaluation, policies=policies))
+
+
 def _bootstrapped_dqn(config: RunConfig, row: Row) -> RunConfig:
-    policies: dict[str, Policy] = {"individual": RandomMember(), "aggregate": Vote()}
-    evaluated = replace(config, evaluation=replace(config.evaluation, policies=policies))
-    return _agent(evaluated, members=row.members)
+    return _agent(
+        _evaluated(config, {"individual": RandomMember(), "aggregate": Vote()}),
+        members=row.members,
+    )
 
 
 def _cerl(config: RunConfig, row: Row) -> RunConfig:
@@ -63,8 +73,7 @@ def _cerl_self_target(config: RunConfig, row: Row) -> RunConfig:
 
 
 def _tandem(config: RunConfig, row: Row) -> RunConfig:
-    policies: dict[str, Policy] = {"active": Member(index=0), "passive": Member(index=1)}
-    evaluated = replace(config, evaluation=replace(config.evaluation, policies=policies))
+    evaluated = _evaluated(config, {"active": Member(index=0), "passive": Member(index=1)})
     return _agent(replace(evaluated, acting=Tandem()), members=2)
 
 
@@ -124,6 +133,23 @@ def _wide(config: RunConfig, row: Row) -> RunConfig:
     return _agent(config, torso=Widened(torso=config.agent.torso))
 
 
+# By the paper's sampled actions, and by modes, which tell the ensemble's gain from that of less noise.
+_ALONE: dict[str, Policy] = {"individual": RandomMember(), "individual-mode": RandomMember(mode=True)}
+_TOGETHER: dict[str, Policy] = {"aggregate": MeanAction(), "aggregate-mode": MeanAction(mode=True)}
+
+
+def _sac(config: RunConfig, row: Row) -> RunConfig:
+    return _agent(_evaluated(config, _ALONE), actor=SquashedGaussian(), error=Squared(), initialization=Orthogonal())
+
+
+def _ensemble_sac(config: RunConfig, row: Row) -> RunConfig:
+    return _agent(_evaluated(config, _ALONE | _TOGETHER), members=row.members)
+
+
+def _ensemble_sac_cerl(config: RunConfig, row: Row) -> RunConfig:
+    return _agent(config, value_map=Cross(), error=MainAndAuxiliary(main=Squared(), auxiliary=TwiceHuber()))
+
+
 _ENSEMBLE = frozenset({"members", "shared_layers", "prior_scale"})
 
 PRESETS: dict[str, Preset] = {
@@ -136,6 +162,7 @@ PRESETS: dict[str, Preset] = {
             source="paper section 3; docs/equations.md E1",
             parent=None,
             change=_double_dqn,
+            home="MinAtar/Breakout-v1",
         ),
         Preset(
             name="bootstrapped-dqn",
@@ -288,8 +315,60 @@ PRESETS: dict[str, Preset] = {
             change=_prior,
             options=_ENSEMBLE,
         ),
+        Preset(
+            name="sac",
+            title="SAC",
+            summary="one agent for continuous actions: the baseline of ensembles there",
+            source="paper section 3; docs/equations.md E19 to E21",
+            parent=None,
+            change=_sac,
+            home="Hopper-v4",
+        ),
+        Preset(
+            name="ensemble-sac",
+            title="Ensemble SAC",
+            summary="N SAC members act in turn, an episode each, and learn from all data",
+            source="paper section 3; docs/equations.md E19 to E21",
+            parent="sac",
+            change=_ensemble_sac,
+            options=frozenset({"members"}),
+        ),
+        Preset(
+            name="ensemble-sac-cerl",
+            title="Ensemble SAC + CERL",
+            summary="every member's critics also learn the values of all the others' policies",
+            source="paper section 5; docs/equations.md E22",
+            parent="ensemble-sac",
+            change=_ensemble_sac_cerl,
+            options=frozenset({"members", "huber_threshold"}),
+        ),
+        Preset(
+            name="ensemble-sac-cerl-self-target",
+            title="Ensemble SAC + CERL (self-target)",
+            summary="Ensemble SAC + CERL whose auxiliary heads bootstrap from their own critics",
+            source="paper figure 22; docs/equations.md E22",
+            parent="ensemble-sac-cerl",
+            change=_cerl_self_target,
+            options=frozenset({"members", "huber_threshold"}),
+        ),
+        Preset(
+            name="sac-tandem",
+            title="SAC p%-tandem",
+            summary="two SAC members learn from the same batches; the passive one gathers only a share p of the data",
+            source="paper figure 8; docs/equations.md E5",
+            parent="ensemble-sac",
+            change=_tandem,
+            options=frozenset({"passive_share"}),
+        ),
     )
 }
+
+
+def home_of(preset: Preset) -> str:
+    if preset.home is None:
+        assert preset.parent is not None, "a preset without a parent has a home"
+        return home_of(PRESETS[preset.parent])
+    return preset.home
 
 
 def find_preset(name: str) -> Preset:

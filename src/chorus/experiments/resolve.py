@@ -36,6 +36,8 @@ OPTIONS: dict[str, str] = {
     "prior_scale": "agent.prior_scale",
     "mico_weight": "agent.auxiliary.weight",
     "target_period": "agent.target_period_updates",
+    "target_rate": "agent.target_rate",
+    "huber_threshold": "agent.error.auxiliary.threshold",
     "passive_share": "acting.passive_share",
     "epsilon": "exploration.final",
     "epsilon_decay": "exploration.decay_steps",
@@ -61,7 +63,7 @@ _HEAD: dict[str, Any] = {"preset": str, "scale": Scale, "hyperparameters": Hyper
 _WHOLE = frozenset({"evaluation.policies"})
 _OF_THE_ALGORITHM = frozenset(
     {"members", "shared_layers", "passive_share", "prior_scale", "mico_weight", "own_probability", "joint_coin",
-     "keep_probability"}
+     "keep_probability", "huber_threshold"}
 )  # fmt: skip
 
 
@@ -208,7 +210,8 @@ def _preset_layers(
 ) -> tuple[RunConfig, dict[str, str]]:
     row = row_for(spec.family, scale, hyperparameters)
     base = base_config(spec, scale, hyperparameters, seed)
-    sources = {path: _base_source(path, row.source) for path in flatten(base.to_json())}
+    root = _lineage(preset)[0]
+    sources = {path: _base_source(path, root, row.source) for path in flatten(base.to_json())}
     for ancestor in _lineage(preset):
         before = flatten(base.to_json())
         base = ancestor.change(base, row)
@@ -218,17 +221,16 @@ def _preset_layers(
     return replace(base, preset=preset.name), sources
 
 
-# What the first of all presets consists of, before any scale has a say.
-_STRUCTURE = ("value_map", "estimate", "error", "selection", "auxiliary", "initialization", "prior", "discount",
-              "members", "shared")  # fmt: skip
+# What a preset without a parent consists of, before any scale has a say.
+_STRUCTURE = ("value_map", "actor", "estimate", "error", "selection", "auxiliary", "initialization", "prior",
+              "discount", "members", "shared")  # fmt: skip
 _ASKED_FOR = ("preset", "scale", "hyperparameters", "seed", "env.id")
 
 
-def _base_source(path: str, row_source: str) -> str:
+def _base_source(path: str, root: Preset, row_source: str) -> str:
     if path in _ASKED_FOR:
         return "asked for"
-    if path.startswith((*(f"agent.{part}" for part in _STRUCTURE), "acting", "replay.sampler")):
-        root = PRESETS["double-dqn"]
+    if path.startswith((*(f"agent.{part}" for part in _STRUCTURE), "acting", "replay.sampler", "replay.n_step")):
         return f"preset {root.name} ({root.source})"
     return row_source
 
@@ -281,11 +283,11 @@ def _option_tree(options: dict[str, Any], preset: Preset, config: RunConfig) -> 
 
 
 def _single_member(config: RunConfig) -> RunConfig:
-    """An ensemble of one has nothing to vote about: it reports `individual`."""
+    """An ensemble of one has nobody to agree with: it reports `individual`."""
     evaluation = config.evaluation
-    if config.agent.members != 1 or "aggregate" not in evaluation.policies:
+    if config.agent.members != 1:
         return config
-    individual = {name: policy for name, policy in evaluation.policies.items() if name != "aggregate"}
+    individual = {name: policy for name, policy in evaluation.policies.items() if not policy.way.together}
     return replace(config, evaluation=replace(evaluation, policies=individual))
 
 

@@ -6,6 +6,7 @@ and minutes; `smoke` shows in about 20 seconds that everything works and learns 
 
 from dataclasses import dataclass, replace
 
+from chorus.agents.actors import Greedy
 from chorus.agents.optimizers import Adam, CentredRMSProp, Optimizer
 from chorus.ensemble.auxiliary import NoAuxiliary
 from chorus.ensemble.errors import Huber
@@ -33,6 +34,7 @@ class Row:
     buffer: int
     batch: int
     target_updates: int
+    target_rate: float = 1.0
     epsilon: LinearEpsilon
     slots: int
     iteration: int
@@ -41,6 +43,7 @@ class Row:
     eval_episodes: int
     eval_slots: int
     eval_steps: int = 0
+    eval_epsilon: float = 0.01
     update_steps: int = 4
     n_step: int = 1
     reward_clip: float | None = None
@@ -170,6 +173,32 @@ _ATARI_LAPTOP = replace(
     threads=1,
 )
 
+
+# SAC explores by its policy's own noise once the first actions, drawn at random, have filled a part of the replay.
+def _random_for(steps: int) -> LinearEpsilon:
+    return LinearEpsilon(final=0.0, decay_steps=1, warmup_steps=steps)
+
+
+_CONTROL_PAPER = Row(
+    source="the authors' code for MuJoCo (docs/deviations.md)",
+    torso=MLPTorso(dense=(256, 256)),
+    optimizer=Adam(learning_rate=3e-4, epsilon=1e-8),
+    buffer=200_000,
+    batch=256,
+    target_updates=1,
+    target_rate=0.005,
+    epsilon=_random_for(10_000),
+    slots=1,
+    iteration=20_000,
+    total=1_000_000,
+    members=10,
+    eval_episodes=30,
+    eval_slots=10,
+    eval_epsilon=0.0,
+    update_steps=1,
+    threads=2,
+)
+
 _SMALL_CONV = ConvTorso(convolutions=(ConvLayer(features=4, kernel=8, stride=4),), dense=(16,))
 
 TABLE: dict[tuple[str, Scale], Row] = {
@@ -188,6 +217,24 @@ TABLE: dict[tuple[str, Scale], Row] = {
         source="paper scale for flat observations, which the paper does not use: its ensemble size",
         members=10,
     ),
+    ("control", "smoke"): replace(
+        _SMOKE, epsilon=_random_for(200), target_updates=1, target_rate=0.005, eval_epsilon=0.0, update_steps=2
+    ),
+    ("control", "laptop"): replace(
+        _CONTROL_PAPER,
+        source="laptop scale for Box actions, measured (docs/scales.md)",
+        torso=MLPTorso(dense=(64, 64)),
+        buffer=20_000,
+        batch=128,
+        epsilon=_random_for(1_000),
+        iteration=10_000,
+        total=100_000,
+        members=5,
+        eval_episodes=5,
+        eval_slots=5,
+        threads=1,
+    ),
+    ("control", "paper"): _CONTROL_PAPER,
     ("atari", "smoke"): replace(_SMOKE, torso=_SMALL_CONV, reward_clip=1.0),
     ("atari", "laptop"): _ATARI_LAPTOP,
     ("atari", "paper"): _ATARI_PAPER,
@@ -249,6 +296,7 @@ def base_config(spec: EnvSpec, scale: Scale, hyperparameters: Hyperparameters, s
             shared_layers=0,
             torso=row.torso,
             value_map=Members(),
+            actor=Greedy(),
             estimate=Scalar(),
             error=Huber(threshold=1.0),
             selection=Online(),
@@ -258,6 +306,7 @@ def base_config(spec: EnvSpec, scale: Scale, hyperparameters: Hyperparameters, s
             optimizer=row.optimizer,
             discount=0.99,
             target_period_updates=row.target_updates,
+            target_rate=row.target_rate,
             reward_clip=row.reward_clip,
         ),
         acting=Uniform(),
@@ -273,6 +322,7 @@ def base_config(spec: EnvSpec, scale: Scale, hyperparameters: Hyperparameters, s
             episodes=row.eval_episodes,
             steps=row.eval_steps,
             slots=row.eval_slots,
+            epsilon=row.eval_epsilon,
             policies={"individual": RandomMember()},
         ),
         runtime=Runtime(threads=row.threads),

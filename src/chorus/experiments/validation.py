@@ -1,8 +1,11 @@
 """What makes no sense is refused before anything is written, all problems at once, each with its remedy."""
 
+from chorus.actions import Discrete
+from chorus.agents.actors import Greedy, SquashedGaussian
 from chorus.agents.optimizers import CentredRMSProp, Optimizer
-from chorus.ensemble.errors import Huber, QuantileHuber
+from chorus.ensemble.errors import Huber, MainAndAuxiliary, QuantileHuber, TwiceHuber
 from chorus.ensemble.estimates import Quantile
+from chorus.ensemble.selection import Online
 from chorus.ensemble.value_map import Beside, Cross, CrossOwn, Horizons
 from chorus.envs.atari import ACTION_REPEAT
 from chorus.envs.spec import EnvSpec
@@ -11,7 +14,7 @@ from chorus.experiments.config import RunConfig
 from chorus.networks.torsos import ConvTorso, CustomTorso, Torso, Widened
 from chorus.replay.samplers import BootstrapMasked, SelfOversampled
 from chorus.training.acting import Tandem
-from chorus.training.policies import Member
+from chorus.training.policies import MeanAction, Member, Vote
 
 # The replay stores the owner of a transition in 16 bits.
 _MOST_MEMBERS = 65_535
@@ -22,7 +25,9 @@ def validate(config: RunConfig, spec: EnvSpec) -> None:
     network = _torso(config.agent.torso)
     # How layers may be shared cannot be told of a network that cannot be.
     composition = [] if network else _composition(config)
-    problems = [*_sizes(config), *network, *_atari(config, spec), *composition, *_budget(config, spec)]
+    problems = [
+        *_sizes(config), *network, *_atari(config, spec), *_acting(config, spec), *composition, *_budget(config, spec)
+    ]  # fmt: skip
     if problems:
         raise ChorusError("; ".join(problems))
 
@@ -71,8 +76,12 @@ def _sizes(config: RunConfig) -> list[str]:
         problems.append(f"agent.estimate.quantiles is {agent.estimate.quantiles}; it must be at least 1")
     if isinstance(agent.error, QuantileHuber) and agent.error.kappa <= 0:
         problems.append(f"agent.error.kappa is {agent.error.kappa}; it must be positive")
-    if isinstance(agent.error, Huber) and agent.error.threshold <= 0:
-        problems.append(f"agent.error.threshold is {agent.error.threshold}; it must be positive")
+    errors = (agent.error.main, agent.error.auxiliary) if isinstance(agent.error, MainAndAuxiliary) else (agent.error,)
+    for error in errors:
+        if isinstance(error, Huber | TwiceHuber) and error.threshold <= 0:
+            problems.append(f"--huber-threshold is {error.threshold}; it must be positive")
+    if not 0 < agent.target_rate <= 1:
+        problems.append(f"--target-rate is {agent.target_rate}; it must be above 0 and at most 1")
     problems += _optimizer(agent.optimizer)
     if config.exploration.decay_steps < 1:
         problems.append(f"--epsilon-decay is {config.exploration.decay_steps}; it must be at least 1 agent step")
@@ -139,6 +148,41 @@ def _atari(config: RunConfig, spec: EnvSpec) -> list[str]:
     return problems
 
 
+def _acting(config: RunConfig, spec: EnvSpec) -> list[str]:
+    """Whether the algorithm can act where it is put, and has only what it can use."""
+    agent, actions, problems = config.agent, spec.actions, []
+    if isinstance(agent.actor, Greedy):
+        if isinstance(actions, Discrete):
+            return []
+        return [
+            f"{config.preset} chooses among Discrete actions and '{spec.id}' has a Box of {actions.shape[0]}: "
+            "use sac, ensemble-sac, ensemble-sac-cerl or sac-tandem there"
+        ]
+    if isinstance(actions, Discrete):
+        return [
+            f"{config.preset} acts within a Box and '{spec.id}' has {actions.count} Discrete actions: "
+            "use double-dqn, bootstrapped-dqn, cerl or tandem there"
+        ]
+    actor = agent.actor
+    if actor.critics < 1:
+        problems.append(f"agent.actor.critics is {actor.critics}; it must be at least 1")
+    if actor.initial_temperature <= 0:
+        problems.append(f"agent.actor.initial_temperature is {actor.initial_temperature}; it must be positive")
+    unusable = {
+        "agent.shared_layers": agent.shared_layers != 0,
+        "agent.prior_scale": agent.prior_scale != 0,
+        "agent.auxiliary": agent.auxiliary.weight != 0,
+        "agent.estimate": isinstance(agent.estimate, Quantile),
+        "agent.selection": not isinstance(agent.selection, Online),
+    }
+    problems += [
+        f"{name} is for Q-ensembles and {config.preset} cannot use it: leave it out of the file"
+        for name, given in unusable.items()
+        if given
+    ]
+    return problems
+
+
 def _composition(config: RunConfig) -> list[str]:
     """Combinations that make no sense (docs/algorithms.md)."""
     agent, problems = config.agent, []
@@ -199,7 +243,12 @@ def _composition(config: RunConfig) -> list[str]:
                 f"--passive-share is {config.acting.passive_share}; it is a share of episodes between 0 and 1 "
                 "(0.1 is the paper's 10 %-tandem)"
             )
+    wrong = Vote if isinstance(agent.actor, SquashedGaussian) else MeanAction
     for name, policy in config.evaluation.policies.items():
+        if isinstance(policy, wrong):
+            problems.append(
+                f"the policy {name} cannot combine the actions of {config.preset}; leave it out of the file"
+            )
         if isinstance(policy, Member) and not 0 <= policy.index < agent.members:
             problems.append(
                 f"the policy {name} needs member {policy.index}; there are members 0 to {agent.members - 1}"

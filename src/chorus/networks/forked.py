@@ -1,7 +1,8 @@
 """A network that forks into N members after L layers, and each member into H heads before the last layer.
 
 Each fork divides the backward signal by its branching factor, which is the paper's gradient scaling: nothing
-outside the network knows about it. Parameters come in three groups by how many copies there are:
+outside the network knows about it; SAC's networks do not divide. Parameters come in three groups by how many copies
+there are:
 
     trunk    one copy            layers 0 .. L-1
     members  [N, ...]            layers L .. depth-2
@@ -19,7 +20,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from chorus.arrays import AnyArray
-from chorus.networks.layers import DEFAULT_INITIALIZATION, Heads, Initialization
+from chorus.networks.layers import DEFAULT_INITIALIZATION, GaussianHeads, Heads, Initialization
 from chorus.networks.lifting import Flow, Lift, best_for_backend, run_layer, stack
 
 Params = dict[str, Any]
@@ -42,11 +43,16 @@ def as_float(observation: AnyArray, channels_first: bool) -> Float[Array, "B ...
     return jnp.moveaxis(x, 1, -1) if channels_first else x
 
 
+def _take(x: Array, index: Int[Array, ""], axis: int = 0) -> Array:
+    return jax.lax.dynamic_slice_in_dim(x, index, 1, axis)
+
+
 @dataclass(frozen=True)
 class Forked:
     """`torso` holds the layers below the last one; `shared` of them have one copy.
 
-    The output of the first `feature_layers` is what an auxiliary loss calls the representation.
+    The output of the first `feature_layers` is what an auxiliary loss calls the representation. `divides` says
+    whether forks divide the backward signal.
     """
 
     torso: tuple[nn.Module, ...]
@@ -57,8 +63,9 @@ class Forked:
     estimate_size: int = 1
     channels_first: bool = False
     lift: Lift = best_for_backend
-    initialization: Initialization = DEFAULT_INITIALIZATION
+    initialization: Initialization | GaussianHeads = DEFAULT_INITIALIZATION
     feature_layers: int = 0
+    divides: bool = True
 
     def init(self, key: PRNGKeyArray, observation: AnyArray) -> Params:
         """Independent draws for every member; `observation` is one example without a batch axis."""
@@ -88,6 +95,9 @@ class Forked:
         outputs = self.actions * self.estimate_size
         return Heads(heads=heads, outputs=outputs, initialization=self.initialization)
 
+    def _fork(self, x: Array, branches: int) -> Array:
+        return fork(x, branches) if self.divides else x
+
     def features(
         self, params: Params, observation: AnyArray
     ) -> tuple[Float[Array, "N B D"], Float[Array, "R C F"] | None]:
@@ -104,7 +114,7 @@ class Forked:
             if index + 1 == self.feature_layers:
                 representation = x.reshape(1, batch * copies, -1)
         if self.shared:
-            x = fork(x, self.members)
+            x = self._fork(x, self.members)
         own_batches = copies > 1
         flow: Flow = (jnp.moveaxis(x.reshape(batch, copies, *x.shape[1:]), 1, 0) if own_batches else x, own_batches)
         for index in range(self.shared, len(self.torso)):
@@ -123,7 +133,7 @@ class Forked:
         self, params: Params, observation: AnyArray, heads: Int[np.ndarray, "N K"] | None = None
     ) -> tuple[Float[Array, "B N K A Z"], Float[Array, "R C F"] | None]:
         features, representation = self.features(params, observation)
-        x = fork(features, self.heads)
+        x = self._fork(features, self.heads)
         own = params["heads"][f"layer_{len(self.torso)}"]
         if heads is not None and heads.shape[1] < self.heads:
             rows = np.arange(self.members)[:, None]
@@ -136,19 +146,17 @@ class Forked:
 
     def view(self, params: Params, member: Int[Array, ""], head: Int[Array, ""]) -> Params:
         """The parameters of one head of one member, for `alone()`; the index may be traced."""
-
-        def take(x: Array, index: Array, axis: int = 0) -> Array:
-            return jax.lax.dynamic_slice_in_dim(x, index, 1, axis)
-
+        own = self.member_view(params, member)
         heads = {
-            name: {
-                "kernel": take(take(own["kernel"], member), head, axis=2),
-                "bias": take(take(own["bias"], member), head, axis=1),
-            }
-            for name, own in params["heads"].items()
+            name: {"kernel": _take(layer["kernel"], head, axis=2), "bias": _take(layer["bias"], head, axis=1)}
+            for name, layer in own["heads"].items()
         }
-        members = jax.tree.map(lambda x: take(x, member), params["members"])
-        return {"trunk": params["trunk"], "members": members, "heads": heads}
+        return {**own, "heads": heads}
+
+    def member_view(self, params: Params, member: Int[Array, ""]) -> Params:
+        """The parameters of one member with all its heads."""
+        forked = {group: jax.tree.map(lambda x: _take(x, member), params[group]) for group in ("members", "heads")}
+        return {"trunk": params["trunk"], **forked}
 
     def alone(self) -> "Forked":
         """The network of a single member's single head."""

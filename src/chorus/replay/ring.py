@@ -47,13 +47,15 @@ class RingLayout:
     observation_dtype: np.dtype
     frame_stack: int = 1
     masked_members: int = 0
+    action_shape: tuple[int, ...] = ()
+    action_dtype: np.dtype = np.dtype(np.int32)  # noqa: RUF009 (immutable)
 
     def types(self) -> ColumnTypes:
         stored = self.observation_shape if self.frame_stack == 1 else self.observation_shape[1:]
         mask: ColumnTypes = {"mask": ((-(-self.masked_members // 8),), np.dtype(np.uint8))}
         return {
             "observation": (stored, self.observation_dtype),
-            "action": ((), np.dtype(np.int32)),
+            "action": (self.action_shape, self.action_dtype),
             "reward": ((), np.dtype(np.float32)),
             "flags": ((), np.dtype(np.uint8)),
             "owner": ((), np.dtype(np.uint16)),
@@ -97,7 +99,7 @@ class Windows(NamedTuple):
     """n-step windows read from the ring, without the member axis; stacks of frames as `Batch` has them."""
 
     observation: Shaped[np.ndarray, "B ..."]
-    action: Int[np.ndarray, " B"]
+    action: Shaped[np.ndarray, "B ..."]
     rewards: Float[np.ndarray, "B n"]
     length: Int[np.ndarray, " B"]
     terminated: Bool[np.ndarray, " B"]
@@ -137,7 +139,7 @@ class Ring:
 
     def add(
         self,
-        action: Int[np.ndarray, " E"],
+        action: Shaped[np.ndarray, "E ..."],
         reward: Float[np.ndarray, " E"],
         terminated: Bool[np.ndarray, " E"],
         truncated: Bool[np.ndarray, " E"],

@@ -11,7 +11,7 @@ import jax
 import numpy as np
 from jaxtyping import Float, Int
 
-from chorus.agents.q import Agent
+from chorus.agents.agent import Agent
 from chorus.ensemble.diversity import (
     effective_rank,
     off_policy_share,

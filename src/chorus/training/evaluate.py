@@ -9,9 +9,10 @@ import jax
 import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 
-from chorus.agents.q import Agent, explore
+from chorus.actions import Actions
+from chorus.agents.agent import Agent, explore
 from chorus.ensemble.bias import value_bias
-from chorus.training.policies import Policy, choose, measure
+from chorus.training.policies import Policy, choose, council, measure
 from chorus.training.settings import Amount
 from chorus.training.stepper import Decide, Keys, Stepper, Steps
 
@@ -26,7 +27,7 @@ class EpisodeResult:
     member: int
     episodic_return: float
     length: int
-    entropy: float
+    diversity: float
     bias: float | None
 
 
@@ -36,7 +37,7 @@ class _Slot:
 
     rewards: list[float] = field(default_factory=list)
     estimates: list[float] = field(default_factory=list)
-    entropies: list[float] = field(default_factory=list)
+    diversity: list[float] = field(default_factory=list)
     lives: list[int] = field(default_factory=list)
 
 
@@ -46,7 +47,7 @@ class Evaluator:
 
     agent: Agent
     members: int
-    actions: int
+    actions: Actions
     make_stepper: MakeStepper
     slots: int
     epsilon: float
@@ -56,16 +57,17 @@ class Evaluator:
     @cached_property
     def stepper(self) -> Stepper:
         """Moves the slots by any policy: what it is travels beside the parameters."""
+        among = council(self.actions)
 
         def decide(
-            params_and_voting: Any, observation: Array, member: Array, key: PRNGKeyArray, epsilon: Array
+            params_and_way: Any, observation: Array, member: Array, key: PRNGKeyArray, epsilon: Array
         ) -> tuple[Array, Any]:
-            params, voting = params_and_voting
+            params, way = params_and_way
             choose_key, explore_key = jax.random.split(key)
-            proposal = self.agent.propose(params, observation)
-            choice = choose(proposal, member, voting, choose_key)
-            action = explore(choice.action, self.actions, explore_key, epsilon, observation.shape[0])
-            return action, measure(proposal, choice._replace(action=action))
+            proposal = self.agent.propose(params, observation, jax.random.fold_in(key, 2))
+            choice = choose(among, proposal, member, way, choose_key)
+            action = explore(choice.action, self.actions, explore_key, epsilon)
+            return action, measure(choice, self.agent.value(params, observation, action))
 
         return self.make_stepper(decide, self.slots)
 
@@ -73,7 +75,8 @@ class Evaluator:
         """As many steps as are worth asking for at once."""
         epsilon = np.full(self.stepper.chunk, self.epsilon, np.float32)
         shares = policy.shares(self.members)
-        return self.stepper.advance((params, np.asarray(policy.voting)), shares, stay, epsilon)
+        way = jax.tree.map(np.asarray, policy.way)
+        return self.stepper.advance((params, way), shares, stay, epsilon)
 
     def evaluate(self, params: Any, policy: Policy, keys: Keys, amount: Amount) -> list[EpisodeResult]:
         """Every slot's first episodes, until it has played the amount."""
@@ -97,7 +100,7 @@ class Evaluator:
     def _record(self, running: _Slot, steps: Steps, t: int, slot: int) -> EpisodeResult | None:
         running.rewards.append(float(steps.reward[t, slot]))
         running.estimates.append(float(steps.measured.estimate[t, slot]))
-        running.entropies.append(float(steps.measured.entropy[t, slot]))
+        running.diversity.append(float(steps.measured.diversity[t, slot]))
         if steps.life_ended[t, slot]:
             running.lives.append(len(running.rewards))
         if not (steps.terminated[t, slot] or steps.truncated[t, slot]):
@@ -110,21 +113,21 @@ class Evaluator:
             member=int(steps.member[t, slot]),
             episodic_return=float(rewards.sum()),
             length=len(rewards),
-            entropy=float(np.mean(running.entropies)),
+            diversity=float(np.mean(running.diversity)),
             bias=value_bias(np.asarray(running.estimates), learnt, self.discount, running.lives) if whole else None,
         )
 
 
-def summarise(results: list[EpisodeResult], policy_name: str) -> dict[str, float]:
-    """The metrics of one policy (docs/metrics.md); entropy is a mean over decisions, not over episodes."""
+def summarise(results: list[EpisodeResult], policy_name: str, actions: Actions) -> dict[str, float]:
+    """The metrics of one policy (docs/metrics.md); diversity is a mean over decisions, not over episodes."""
     lengths = np.array([result.length for result in results])
     biases = [result.bias for result in results if result.bias is not None]
     metrics = {
         f"eval/{policy_name}/episodic_return": float(np.mean([result.episodic_return for result in results])),
         f"eval/{policy_name}/episodic_length": float(lengths.mean()),
         f"eval/{policy_name}/episodes": float(len(results)),
-        f"diversity/vote_entropy/{policy_name}": float(
-            np.average([result.entropy for result in results], weights=lengths)
+        f"diversity/{council(actions).metric}/{policy_name}": float(
+            np.average([result.diversity for result in results], weights=lengths)
         ),
     }
     if biases:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from chorus.agents.q import Agent, AgentState
+from chorus.agents.agent import Agent, AgentState
 from chorus.replay.ring import Ring
 from chorus.replay.samplers import Sample
 from chorus.training.acting import Acting, LinearEpsilon

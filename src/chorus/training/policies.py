@@ -1,43 +1,84 @@
-"""How members become one action in evaluation (equation E10), and what is measured at each decision.
+"""How members become one action in evaluation (equations E10 and E23), and what is measured at each decision.
 
-A policy is data, the chance of each member to be followed and whether they vote instead, so that one compiled
-computation serves all of them.
+A policy is data, the chance of each member to be followed and how, so that one compiled computation serves all of them.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, Shaped
 
-from chorus.agents.q import Proposal
+from chorus.actions import Actions, Discrete
+from chorus.agents.agent import Proposal
+from chorus.arrays import AnyArray
+from chorus.ensemble.means import action_distance, mean_action
 from chorus.ensemble.votes import majority, vote_entropy
 from chorus.variant import Variant
 
 
+class Way(NamedTuple):
+    """Together or by one member; with actions drawn from the policies, or with their modes."""
+
+    together: bool | Bool[AnyArray, ""] = False
+    mode: bool | Bool[AnyArray, ""] = False
+
+
+class Council(NamedTuple):
+    """What becomes of N actions in one state: one action, and a number for how far they differ, named by its metric."""
+
+    combine: Callable[[Shaped[Array, "N ..."], PRNGKeyArray], Shaped[Array, "..."]]
+    differ: Callable[[Shaped[Array, "N ..."]], Float[Array, ""]]
+    metric: str
+    unit: str
+
+
+def council(actions: Actions) -> Council:
+    if isinstance(actions, Discrete):
+        count = actions.count
+        return Council(
+            lambda proposed, key: majority(proposed, count, key),
+            partial(vote_entropy, num_actions=count),
+            "vote_entropy",
+            "nats",
+        )
+    return Council(lambda proposed, key: mean_action(proposed), action_distance, "action_distance", "of 1 at most")
+
+
 class Choice(NamedTuple):
-    """The action taken, and how much each member's estimate of it counts."""
+    """The action taken, how much each member's estimate of it counts, and how far the members' modes differ."""
 
-    action: Int[Array, " E"]
+    action: Shaped[Array, "E ..."]
     weight: Float[Array, "E N"]
+    diversity: Float[Array, " E"]
 
 
-def choose(proposal: Proposal, member: Int[Array, " E"], voting: Bool[Array, ""], key: PRNGKeyArray) -> Choice:
-    """What most members propose if `voting`, else what the acting member does."""
-    slots, members, actions = proposal.value.shape
-    followed = jnp.take_along_axis(proposal.action, member[:, None], axis=1)[:, 0]
-    voted = jax.vmap(majority, in_axes=(0, None, 0))(proposal.action, actions, jax.random.split(key, slots))
-    weight = jnp.where(voting, 1.0 / members, jax.nn.one_hot(member, members))
-    return Choice(jnp.where(voting, voted, followed), weight)
+def choose(among: Council, proposal: Proposal, member: Int[Array, " E"], way: Way, key: PRNGKeyArray) -> Choice:
+    """What the members do together, or what the acting one does."""
+    slots, members = proposal.action.shape[:2]
+    proposed = jnp.where(way.mode, proposal.mode, proposal.action)
+    followed = proposed[jnp.arange(slots), member]
+    together = jax.vmap(among.combine)(proposed, jax.random.split(key, slots))
+    return Choice(
+        action=jnp.where(way.together, together, followed),
+        weight=jnp.where(way.together, 1.0 / members, jax.nn.one_hot(member, members)),
+        diversity=jax.vmap(among.differ)(proposal.mode),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class RandomMember(Variant):
     """Individual: a member drawn for each episode decides alone."""
 
-    voting: ClassVar[bool] = False
+    mode: bool = False
+
+    @property
+    def way(self) -> Way:
+        return Way(mode=self.mode)
 
     def shares(self, members: int) -> Float[np.ndarray, " N"]:
         return np.full(members, 1.0 / members)
@@ -48,7 +89,7 @@ class Member(Variant):
     """Always the same member."""
 
     index: int
-    voting: ClassVar[bool] = False
+    way: ClassVar[Way] = Way()
 
     def shares(self, members: int) -> Float[np.ndarray, " N"]:
         return np.eye(members)[self.index]
@@ -56,28 +97,43 @@ class Member(Variant):
 
 @dataclass(frozen=True, kw_only=True)
 class Vote(Variant):
-    """Aggregate: the majority of the members' greedy actions, ties broken at random."""
+    """Aggregate of Discrete actions: the majority of the members' greedy ones, ties broken at random."""
 
-    voting: ClassVar[bool] = True
+    way: ClassVar[Way] = Way(together=True)
 
     def shares(self, members: int) -> Float[np.ndarray, " N"]:
         return np.full(members, 1.0 / members)
 
 
-Policy = RandomMember | Member | Vote
+@dataclass(frozen=True, kw_only=True)
+class MeanAction(Variant):
+    """Aggregate of Box actions: the mean of the members'."""
+
+    mode: bool = False
+
+    @property
+    def way(self) -> Way:
+        return Way(together=True, mode=self.mode)
+
+    def shares(self, members: int) -> Float[np.ndarray, " N"]:
+        return np.full(members, 1.0 / members)
+
+
+Policy = RandomMember | Member | Vote | MeanAction
+
+
+def aggregate_of(actions: Actions) -> Policy:
+    return Vote() if isinstance(actions, Discrete) else MeanAction()
 
 
 class Measured(NamedTuple):
-    """At each decision: how far the members disagree, and what the deciding ones expect of the action taken."""
+    """At each decision: how far the members differ, and what the deciding ones expect of the action taken."""
 
-    entropy: Float[Array, " E"]
+    diversity: Float[Array, " E"]
     estimate: Float[Array, " E"]
 
 
-def measure(proposal: Proposal, choice: Choice) -> Measured:
-    actions = proposal.value.shape[-1]
-    taken = jnp.take_along_axis(proposal.value, choice.action[:, None, None], axis=2)[..., 0]
-    return Measured(
-        entropy=jax.vmap(vote_entropy, in_axes=(0, None))(proposal.action, actions),
-        estimate=jnp.sum(jnp.where(choice.weight > 0, taken * choice.weight, 0.0), axis=1),
-    )
+def measure(choice: Choice, value: Float[Array, "E N"]) -> Measured:
+    """`value` is what each member expects of the action taken; one that does not count may be undefined."""
+    estimate = jnp.sum(jnp.where(choice.weight > 0, value * choice.weight, 0.0), axis=1)
+    return Measured(diversity=choice.diversity, estimate=estimate)

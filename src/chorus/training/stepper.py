@@ -16,7 +16,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, Shaped
 from chorus.envs.spec import HostEnvs, JaxEnv
 from chorus.training.acting import redraw
 
-# (params, observation [E, ...], acting member [E], key, epsilon) -> action [E], and what is measured on the way
+# (params, observation [E, ...], acting member [E], key, epsilon) -> action [E, ...], and what is measured on the way
 Decide = Callable[[Any, Array, Array, PRNGKeyArray, Array], tuple[Array, Any]]
 
 
@@ -44,7 +44,7 @@ class Steps(NamedTuple):
     """
 
     member: Int[np.ndarray, "T E"]
-    action: Int[np.ndarray, "T E"]
+    action: Shaped[np.ndarray, "T E ..."]
     reward: Float[np.ndarray, "T E"]
     terminated: Bool[np.ndarray, "T E"]
     truncated: Bool[np.ndarray, "T E"]

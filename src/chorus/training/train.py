@@ -13,7 +13,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from chorus.agents.q import AgentState
+from chorus.agents.agent import AgentState
 from chorus.errors import ChorusError
 from chorus.randomness import Stream, entropy, generator, key_words
 from chorus.replay.ring import Ring, RingLayout
@@ -253,7 +253,7 @@ class Training:
             self.progress.phase(f"evaluating {name}")
             keys = evaluation_keys(self.seed, iteration, name)
             results = self.evaluator.evaluate(state.params, policy, keys, self.evaluation.amount)
-            metrics |= summarise(results, name)
+            metrics |= summarise(results, name, self.evaluator.actions)
         return metrics
 
     def _log(self, iteration: int, step: int, metrics: dict[str, float]) -> None:

@@ -1,0 +1,279 @@
+"""SAC ensembles: every continuous algorithm of the paper, told apart only by the values it is built from.
+
+Members share nothing but the batch and the targets, so an update first computes the targets of all and then lets a few
+members at a time learn, one group after the other: a group's parameters stay in the cache from its critics' gradient to
+its optimiser's last step (docs/performance.md). Groups are the outermost level of parameters and optimiser state.
+"""
+
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from chorus.actions import Box
+from chorus.agents.agent import Agent, AgentState, Insight, Proposal, explore, follow
+from chorus.agents.batch import Batch
+from chorus.agents.soft import (
+    Losses,
+    Networks,
+    SoftActorCritic,
+    actor_losses,
+    bootstrap_of,
+    critic_losses,
+    draw_noise,
+)
+from chorus.arrays import AnyArray
+from chorus.ensemble.targets import bootstrapped
+from chorus.networks.forked import Params, as_float
+from chorus.networks.gaussian import Gaussian, draw
+
+# How many bytes of learner a group may have; measured (docs/performance.md).
+_GROUP_BYTES = 16e6
+
+Group = Int[np.ndarray, " G"]
+
+
+def groups_of(members: int, at_once: int) -> list[Group]:
+    """Members in groups of the same size, but for the last."""
+    return [np.arange(first, min(first + at_once, members)) for first in range(0, members, at_once)]
+
+
+def for_group(batch: Batch, group: Group) -> Batch:
+    """The batch as a group's members see it: everybody's, or the columns of their own."""
+    return Batch(*(column if column.shape[1] == 1 else column[:, group] for column in batch))
+
+
+def as_learnt(batch: Batch, reward_clip: float | None) -> Batch:
+    """Observations as floats, rewards as the learner sees them."""
+    reach = jnp.inf if reward_clip is None else reward_clip
+    return batch._replace(
+        observation=as_float(batch.observation, False),
+        next_observation=as_float(batch.next_observation, False),
+        rewards=jnp.clip(batch.rewards, -reach, reach),
+    )
+
+
+class Ensemble:
+    """An agent's functions, closed over a composition; `observation` is an example without a batch axis.
+
+    `at_once` is how many members learn in one group; by default as many as a cache holds.
+    """
+
+    def __init__(
+        self, rule: SoftActorCritic, networks: Networks, observation: np.ndarray, actions: Box, at_once: int | None
+    ) -> None:
+        self.rule, self.networks, self.actions = rule, networks, actions
+        self.observation, self.size = observation, actions.shape[0]
+        self.state_action = np.zeros(observation.size + self.size, np.float32)
+        self.members = rule.value_map.members
+        self.groups = groups_of(self.members, at_once or max(1, int(_GROUP_BYTES // self._member_bytes())))
+        self.parts = [networks.of(len(group)) for group in self.groups]
+        self.optimizer = rule.optimizer.build()
+        self._draw = jax.jit(self._draw_params)
+        self._prepare = jax.jit(self._prepare_batch)
+        self._learn = jax.jit(self._learn_group, static_argnums=(0, 1), donate_argnums=(2, 3, 4))
+        self._add = jax.jit(self._add_up, donate_argnums=0)
+        # A single group has nothing to be dispatched between: all of it is one computation.
+        one = len(self.groups) == 1
+        self._step = jax.jit(self._learn_all, static_argnums=0, donate_argnums=(1, 2, 3, 4)) if one else self._learn_all
+
+    def agent(self) -> Agent:
+        return Agent(
+            init=self.init,
+            act=self.act,
+            propose=self.propose,
+            value=self.value,
+            update=self.update,
+            examine=self.examine,
+        )
+
+    def _member_bytes(self) -> int:
+        """Parameters, targets and the optimiser's two moments of one member."""
+        alone, key = self.networks.of(1), jax.random.key(0)
+
+        def size(shapes: Params) -> int:
+            return sum(leaf.size for leaf in jax.tree.leaves(shapes))
+
+        critic = size(jax.eval_shape(lambda: alone.critic.init(key, self.state_action)))
+        policy = size(jax.eval_shape(lambda: alone.policy.init(key, self.observation)))
+        return 4 * (4 * self.rule.actor.critics * critic + 3 * policy)
+
+    def _draw_params(self, key: PRNGKeyArray) -> tuple[list[Params], Array]:
+        """Drawn for all members together, so that grouping changes nothing."""
+        critic_key, policy_key, noise_key = jax.random.split(key, 3)
+        critic_keys = jax.random.split(critic_key, self.rule.actor.critics)
+        critics = jax.vmap(lambda own: self.networks.critic.init(own, self.state_action))(critic_keys)
+        policy = self.networks.policy.init(policy_key, self.observation)
+        log_temperature = jnp.full(self.members, jnp.log(self.rule.actor.initial_temperature))
+
+        def of_group(group: Group) -> Params:
+            return {
+                "critic": jax.tree.map(lambda x: x[:, group], critics),
+                "policy": jax.tree.map(lambda x: x[group], policy),
+                "log_temperature": log_temperature[group],
+            }
+
+        return [of_group(group) for group in self.groups], jax.random.bits(noise_key, (2,), jnp.uint32)
+
+    def init(self, key: PRNGKeyArray) -> AgentState:
+        params, noise = self._draw(key)
+        return AgentState(
+            params=tuple(params),
+            target_params=tuple(jax.tree.map(jnp.copy, own["critic"]) for own in params),
+            optimizer=tuple({name: self.optimizer.init(part) for name, part in own.items()} for own in params),
+            updates=np.int32(0),
+            totals={name: jnp.zeros(self.members) for name in (*Losses._fields, "count")},
+            noise=noise,
+        )
+
+    def act(self, params: Any, observation: Array, member: Array, key: PRNGKeyArray, epsilon: Array) -> Array:
+        noise_key, explore_key = jax.random.split(key)
+        noise = jax.random.normal(noise_key, (observation.shape[0], self.size))
+        whose = jnp.asarray(np.repeat(np.arange(len(self.groups)), [len(group) for group in self.groups]))
+        place = jnp.asarray(np.concatenate([np.arange(len(group)) for group in self.groups]))
+        views = [partial(self.networks.policy.member_view, own["policy"]) for own in params]
+        alone = self.networks.of(1)
+
+        def action_of(slot: tuple[Array, Array, Array]) -> Array:
+            seen, acting, own_noise = slot
+            view = jax.lax.switch(whose[acting], views, place[acting])
+            return draw(alone.distribution(view, seen[None, None]), own_noise[None, None])[0][0, 0]
+
+        chosen = jax.lax.map(action_of, (as_float(observation, False), member, noise))
+        return explore(chosen, self.actions, explore_key, epsilon)
+
+    def propose(self, params: Any, observation: Array, key: PRNGKeyArray) -> Proposal:
+        seen = as_float(observation, False)[:, None]
+        own = [part.distribution(theirs["policy"], seen) for part, theirs in zip(self.parts, params, strict=True)]
+        policy = Gaussian(*(jnp.concatenate(column, axis=1) for column in zip(*own, strict=True)))
+        return Proposal(action=draw(policy, jax.random.normal(key, policy.mean.shape))[0], mode=policy.mode)
+
+    def value(self, params: Any, observation: Array, action: Float[Array, "E A"]) -> Float[Array, "E N"]:
+        """The lowest of each member's critics, by its main head."""
+        seen, main = as_float(observation, False)[:, None], self.rule.value_map.main
+        own = [
+            jnp.min(part.values(theirs["critic"], seen, action[:, None], main[group][:, None]), axis=0)[..., 0]
+            for part, theirs, group in zip(self.parts, params, self.groups, strict=True)
+        ]
+        return jnp.concatenate(own, axis=1)
+
+    def examine(self, params: Any, observation: Array) -> Insight:
+        """Of policies: actions cannot be counted, and critics read an action, too."""
+        seen = as_float(observation, False)[:, None]
+        own = [part.policy.features(theirs["policy"], seen)[0] for part, theirs in zip(self.parts, params, strict=True)]
+        return Insight(value=None, features=jnp.moveaxis(jnp.concatenate(own), 0, 1))
+
+    def update(self, state: AgentState, batch: Batch) -> AgentState:
+        updates = int(state.updates) + 1
+        # Decided here and not under `jit`, where a conditional copies the target network at every update.
+        due = updates % self.rule.target_period_updates == 0
+        params, target_params, optimizer, totals = self._step(
+            due,
+            state.params,
+            state.target_params,
+            state.optimizer,
+            state.totals,
+            batch,
+            state.noise,
+            np.asarray(state.updates),
+        )
+        return AgentState(params, target_params, optimizer, np.int32(updates), totals, state.noise)
+
+    def _learn_all(
+        self,
+        due: bool,
+        params: Any,
+        target_params: Any,
+        optimizer: Any,
+        totals: dict[str, Array],
+        batch: Batch,
+        seed: AnyArray,
+        updates: Int[AnyArray, ""],
+    ) -> tuple[Any, Any, Any, dict[str, Array]]:
+        """Targets first; then one group after the other."""
+        batch, targets, noise = self._prepare(params, target_params, batch, seed, updates)
+        learnt = [
+            self._learn(place, due, *own, batch, targets, noise)
+            for place, own in enumerate(zip(params, target_params, optimizer, strict=True))
+        ]
+        params, target_params, optimizer, losses = zip(*learnt, strict=True)
+        return params, target_params, optimizer, self._add(totals, losses)
+
+    def _prepare_batch(
+        self, params: Any, target_params: Any, batch: Batch, seed: Array, updates: Int[AnyArray, ""]
+    ) -> tuple[Batch, Float[Array, "B N H 1"], Float[Array, "B N A"]]:
+        """What all groups learn from: the batch, every head's targets, and the noise of the policies' gradient."""
+        batch, value_map = as_learnt(batch, self.rule.reward_clip), self.rule.value_map
+        noise = draw_noise(seed, updates, np.arange(self.members), batch.action.shape[0], self.size)
+        seen = [for_group(batch, group).next_observation for group in self.groups]
+        drawn = [
+            draw(part.distribution(own["policy"], here), noise.following[:, group])
+            for part, own, here, group in zip(self.parts, params, seen, self.groups, strict=True)
+        ]
+        action, log_prob = (jnp.concatenate(column, axis=1) for column in zip(*drawn, strict=True))
+        policies, heads = value_map.policies_read(), value_map.heads_read()
+        values = jnp.concatenate(
+            [
+                part.values_of_policies(own, here, action[:, policies[group]], heads[group])
+                for part, own, here, group in zip(self.parts, target_params, seen, self.groups, strict=True)
+            ],
+            axis=2,
+        )
+        temperature = jnp.exp(jnp.concatenate([own["log_temperature"] for own in params]))
+        soft = partial(bootstrap_of, value_map, policies, heads, temperature)
+        bootstrap = jax.vmap(soft, in_axes=(1, 0))(values, log_prob)
+        targets = jax.vmap(partial(bootstrapped, value_map))(bootstrap, batch.rewards, batch.length, batch.terminated)
+        return batch, targets, noise.current
+
+    def _learn_group(
+        self,
+        place: int,
+        due: bool,
+        params: Any,
+        target_params: Any,
+        optimizer: Any,
+        batch: Batch,
+        targets: Float[Array, "B N H 1"],
+        noise: Float[Array, "B N A"],
+    ) -> tuple[Any, Any, Any, Losses]:
+        """A group's step, in this order: critics, their targets, policies by the new critics, temperatures."""
+        rule, part, group = self.rule, self.parts[place], self.groups[place]
+        main, batch = rule.value_map.main[group], for_group(batch, group)
+        temperature = jnp.exp(params["log_temperature"])
+
+        def critic_loss(critic: Params) -> tuple[Array, tuple[Array, Array]]:
+            losses = critic_losses(rule.error, part, main, critic, batch, targets[:, group])
+            return jnp.sum(losses[0]), losses
+
+        def policy_loss(policy: Params) -> tuple[Array, tuple[Array, Array]]:
+            losses = actor_losses(part, main, policy, params["critic"], temperature, batch, noise[:, group])
+            return jnp.sum(losses[0]), losses
+
+        def step(name: str, gradient: Any) -> None:
+            change, optimizer[name] = self.optimizer.update(gradient, optimizer[name], params[name])
+            params[name] = optax.apply_updates(params[name], change)
+
+        gradient, (td_loss, q_values) = jax.grad(critic_loss, has_aux=True)(params["critic"])
+        step("critic", gradient)
+        if due:
+            target_params = follow(target_params, params["critic"], rule.target_rate)
+        gradient, (actor_loss, entropy) = jax.grad(policy_loss, has_aux=True)(params["policy"])
+        step("policy", gradient)
+        # The derivative of α (H - H̄) in log α.
+        step("log_temperature", temperature * (entropy - rule.actor.target_entropy * self.size))
+        return params, target_params, optimizer, Losses(td_loss, q_values, actor_loss, entropy, temperature)
+
+    def _add_up(self, totals: dict[str, Array], losses: tuple[Losses, ...]) -> dict[str, Array]:
+        new = Losses(*(jnp.concatenate(column) for column in zip(*losses, strict=True)))._asdict()
+        new["count"] = jnp.ones(self.members)
+        return {name: total + new[name] for name, total in totals.items()}
+
+
+def sac_agent(
+    rule: SoftActorCritic, networks: Networks, observation: np.ndarray, actions: Box, at_once: int | None = None
+) -> Agent:
+    return Ensemble(rule, networks, observation, actions, at_once).agent()

@@ -1,0 +1,131 @@
+"""Law 12: Ensemble SAC with one member is SAC; a member depends on itself alone; groups change nothing."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+
+from builders import assert_trees_close
+from chorus.ensemble.errors import MainAndAuxiliary, Squared, TwiceHuber
+from chorus.ensemble.value_map import Cross, CrossOwn, Members
+from chorus.experiments.resolve import Request, resolve
+from soft_builders import soft_agent, soft_batch, soft_rule, together
+
+CERL_ERROR = MainAndAuxiliary(main=Squared(), auxiliary=TwiceHuber())
+
+
+def mlp(params, x):
+    """Two hidden layers and the last one, of one member: no ensemble, no heads."""
+    for layer in ("layer_0", "layer_1"):
+        own = params["members"][layer]
+        x = jax.nn.relu(x @ own["kernel"][0].T + own["bias"][0])
+    last = params["heads"]["layer_2"]
+    return jnp.einsum("bd,dho->bho", x, last["kernel"][0]) + last["bias"][0]
+
+
+def textbook(params, targets, optimizers, batch, noise, rule):
+    """Haarnoja et al. (2018) with two critics, as one would write it for a single agent."""
+    s, a, r, s2 = batch.observation[:, 0], batch.action[:, 0], batch.rewards[:, 0, 0], batch.next_observation[:, 0]
+    alpha = jnp.exp(params["log_temperature"][0])
+    adam = optax.adam(1e-2, eps=1e-8)
+
+    def policy(own, state, eps):
+        heads = mlp(own, state)
+        mean, log_std = heads[:, 0], -10 + 6 * (1 + jnp.tanh(heads[:, 1]))
+        u = mean + jnp.exp(log_std) * eps
+        log_prob = -0.5 * eps**2 - log_std - 0.5 * jnp.log(2 * jnp.pi) - jnp.log(1 - jnp.tanh(u) ** 2)
+        return jnp.tanh(u), log_prob.sum(-1)
+
+    def critics(own, state, action):
+        x = jnp.concatenate([state, action], axis=-1)
+        return jnp.stack([mlp(jax.tree.map(lambda w, c=c: w[c], own), x)[:, 0, 0] for c in range(2)])
+
+    a2, log2 = policy(params["policy"], s2, noise.following[:, 0])
+    y = r + 0.99 * (1 - batch.terminated[:, 0]) * (critics(targets, s2, a2).min(0) - alpha * log2)
+    gradient = jax.grad(lambda own: jnp.mean((critics(own, s, a) - y) ** 2, axis=1).sum())(params["critic"])
+    change, critic_optimizer = adam.update(gradient, optimizers["critic"])
+    critic = optax.apply_updates(params["critic"], change)
+    targets = jax.tree.map(lambda old, new: 0.9 * old + 0.1 * new, targets, critic)
+
+    def actor_loss(own):
+        action, log_prob = policy(own, s, noise.current[:, 0])
+        return jnp.mean(alpha * log_prob - critics(critic, s, action).min(0)), -jnp.mean(log_prob)
+
+    gradient, entropy = jax.grad(actor_loss, has_aux=True)(params["policy"])
+    change, policy_optimizer = adam.update(gradient, optimizers["policy"])
+    own_policy = optax.apply_updates(params["policy"], change)
+    # Two numbers an action: the entropy to keep is -0.5 · 2.
+    slope = jax.grad(lambda log: (jnp.exp(log) * (entropy + 1.0)).sum())(params["log_temperature"])
+    change, temperature_optimizer = adam.update(slope, optimizers["log_temperature"])
+    new = {"critic": critic, "policy": own_policy, "log_temperature": params["log_temperature"] + change}
+    states = {"critic": critic_optimizer, "policy": policy_optimizer, "log_temperature": temperature_optimizer}
+    return new, targets, states
+
+
+def test_one_member_is_textbook_sac_update_for_update():
+    from chorus.agents.soft import draw_noise
+
+    rule = soft_rule(members=1)
+    agent = soft_agent(rule)
+    state = jax.tree.map(np.array, agent.init(jax.random.key(0)))
+    params, targets, optimizers = (own[0] for own in (state.params, state.target_params, state.optimizer))
+    step = jax.jit(lambda *given: textbook(*given, rule))
+    for update in range(4):
+        batch = soft_batch(seed=update)
+        noise = draw_noise(jnp.asarray(state.noise), jnp.int32(update), np.arange(1), 6, 2)
+        params, targets, optimizers = step(params, targets, optimizers, batch, noise)
+        state = jax.tree.map(np.array, agent.update(state, batch))
+    assert_trees_close(state.params[0], params, rtol=2e-4, atol=2e-5)
+    assert_trees_close(state.target_params[0], targets, rtol=2e-4, atol=2e-5)
+
+
+def test_the_preset_with_one_member_is_sac():
+    def config(preset, **options):
+        asked = resolve(Request(preset=preset, env="Pendulum-v1", options=options)).config.to_json()
+        return {name: value for name, value in asked.items() if name != "preset"}
+
+    assert config("ensemble-sac", members=1) == config("sac")
+
+
+@pytest.mark.parametrize(
+    ("kind", "error"), [(Members(), Squared()), (Cross(), CERL_ERROR), (CrossOwn(), CERL_ERROR)], ids=type
+)
+def test_grouping_changes_nothing(kind, error):
+    learnt = []
+    for at_once in (1, 2, 3):
+        agent = soft_agent(soft_rule(kind, error=error), at_once)
+        state = agent.init(jax.random.key(0))
+        for update in range(3):
+            state = agent.update(state, soft_batch(seed=update))
+        seen = np.zeros((3, 4), np.float32)
+        acted = jax.jit(agent.act)(state.params, seen, np.arange(3), jax.random.key(1), np.float32(0))
+        learnt.append((together(state.params), state.totals, acted))
+    for other in learnt[1:]:
+        assert_trees_close(other, learnt[0], rtol=1e-4, atol=1e-5)
+
+
+def test_a_members_step_depends_on_itself_alone():
+    """Members 1 and 2 become others: member 0, its temperature included, must not notice."""
+    agent = soft_agent(soft_rule(), at_once=3)
+    state = jax.tree.map(np.array, agent.init(jax.random.key(0)))
+    changed = jax.tree.map(np.array, state)
+    for part in (changed.params[0]["policy"], {"temperature": changed.params[0]["log_temperature"]}):
+        jax.tree.map(lambda x: x[1:].__iadd__(0.3), part)
+    jax.tree.map(lambda x: x[:, 1:].__iadd__(0.3), changed.params[0]["critic"])
+    one, other = (together(agent.update(start, soft_batch()).params) for start in (state, changed))
+    assert_trees_close(jax.tree.map(lambda x: x[:, 0], other["critic"]), jax.tree.map(lambda x: x[:, 0], one["critic"]))
+    for name in ("policy", "log_temperature"):
+        assert_trees_close(jax.tree.map(lambda x: x[0], other[name]), jax.tree.map(lambda x: x[0], one[name]))
+        differs = jax.tree.map(lambda x, y: np.abs(x[1:] - y[1:]).max(), other[name], one[name])
+        assert max(jax.tree.leaves(differs)) > 1e-3
+
+
+def test_batches_of_ones_own_equal_a_shared_one_if_they_are_the_same():
+    agent, shared = soft_agent(soft_rule(), at_once=2), soft_batch()
+    own = shared._replace(**{
+        name: np.repeat(column, 3, axis=1) for name, column in shared._asdict().items() if name != "weight"
+    })  # fmt: skip
+    state = jax.tree.map(np.array, agent.init(jax.random.key(0)))
+    once, each = (agent.update(jax.tree.map(np.array, state), batch).params for batch in (shared, own))
+    assert_trees_close(together(each), together(once), rtol=1e-4, atol=1e-5)

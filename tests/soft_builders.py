@@ -1,0 +1,76 @@
+"""Small SAC ensembles to test with."""
+
+from dataclasses import replace
+from typing import Any
+
+import jax
+import numpy as np
+
+from chorus.actions import Box
+from chorus.agents.actors import SquashedGaussian
+from chorus.agents.agent import Agent
+from chorus.agents.batch import Batch
+from chorus.agents.optimizers import Adam
+from chorus.agents.sac import sac_agent
+from chorus.agents.soft import Networks, SoftActorCritic
+from chorus.ensemble.errors import Error, Squared
+from chorus.ensemble.value_map import Members, ValueMapRule
+from chorus.networks.layers import Orthogonal
+from chorus.networks.torsos import MLPTorso
+
+OBSERVED, NUMBERS = 4, 2
+UNIT = Box((-1.0,) * NUMBERS, (1.0,) * NUMBERS, (NUMBERS,))
+
+
+def soft_rule(
+    kind: ValueMapRule | None = None, members: int = 3, error: Error | None = None, **more: Any
+) -> SoftActorCritic:
+    given = {
+        "value_map": (kind or Members()).build(members, 0.99),
+        "error": error or Squared(),
+        "actor": SquashedGaussian(),
+        "optimizer": Adam(learning_rate=1e-2, epsilon=1e-8),
+        "target_period_updates": 1,
+        "target_rate": 0.1,
+        "reward_clip": None,
+    }
+    return SoftActorCritic(**(given | more))
+
+
+def soft_networks(rule: SoftActorCritic, actions: Box = UNIT, dense: tuple[int, ...] = (6, 5)) -> Networks:
+    return Networks.build(MLPTorso(dense=dense), Orthogonal(), rule.value_map, actions)
+
+
+def soft_agent(
+    rule: SoftActorCritic, at_once: int | None = None, observed: int = OBSERVED, actions: Box = UNIT
+) -> Agent:
+    return sac_agent(rule, soft_networks(rule, actions), np.zeros(observed, np.float32), actions, at_once)
+
+
+def soft_batch(size: int = 6, copies: int = 1, seed: int = 0) -> Batch:
+    """Random transitions, a third of them terminal."""
+    rng = np.random.default_rng(seed)
+
+    def normal(*shape: int) -> np.ndarray:
+        return rng.normal(size=shape).astype(np.float32)
+
+    return Batch(
+        observation=normal(size, copies, OBSERVED),
+        action=np.tanh(normal(size, copies, NUMBERS)),
+        rewards=normal(size, copies, 1),
+        length=np.ones((size, copies), np.int32),
+        terminated=rng.random((size, copies)) < 1 / 3,
+        next_observation=normal(size, copies, OBSERVED),
+        weight=np.ones((size, 1), np.float32),
+    )
+
+
+def together(groups: Any) -> Any:
+    """Parameters without their groups: critics [C, N, ...], policies and temperatures [N, ...]."""
+    critic = jax.tree.map(lambda *own: np.concatenate(own, axis=1), *(group["critic"] for group in groups))
+    rest = ({name: part for name, part in group.items() if name != "critic"} for group in groups)
+    return {"critic": critic, **jax.tree.map(lambda *own: np.concatenate(own, axis=0), *rest)}
+
+
+def with_members(rule: SoftActorCritic, kind: ValueMapRule, members: int) -> SoftActorCritic:
+    return replace(rule, value_map=kind.build(members, 0.99))

@@ -1,0 +1,42 @@
+"""MuJoCo as a guest: it leaves nothing in the folder, says each thing once, and draws without a screen."""
+
+import numpy as np
+
+from chorus.envs import mujoco_manners
+from chorus.envs.registry import make_host
+
+
+def test_warnings_go_to_stderr_once_and_not_into_a_file(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    mujoco_manners._said.clear()
+    envs = make_host("Hopper-v4", 1)
+    envs.reset(np.array([0]))
+    simulation = envs._envs[0].unwrapped
+    for _ in range(2):
+        simulation.data.qvel[:] = 1e12
+        simulation.do_simulation(np.zeros(3), 1)
+        simulation.data.time = 0.0
+    envs.close()
+    said = [line for line in capfd.readouterr().err.splitlines() if "unstable" in line]
+    assert len(said) == 1 and said[0].startswith("MuJoCo: Nan, Inf or huge value")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_step_is_gymnasiums_own():
+    """The same actions and seed, by hand and through the adapter; Humanoid's bounds are ±0.4."""
+    import gymnasium
+
+    envs = make_host("Humanoid-v5", 1)
+    plain = gymnasium.make("Humanoid-v5")
+    first = envs.reset(np.array([5]))
+    np.testing.assert_allclose(first[0], plain.reset(seed=5)[0], rtol=1e-6)
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        action = rng.uniform(-1, 1, (1, 17)).astype(np.float32)
+        moved = envs.step(action)
+        observation, reward, terminated, *_ = plain.step(np.float32(0.4) * action[0])
+        np.testing.assert_allclose(moved.observation[0], observation, rtol=1e-4, atol=1e-4)
+        assert float(moved.reward[0]) == np.float32(reward)
+        assert bool(moved.terminated[0]) == terminated
+    plain.close()
+    envs.close()
