@@ -67,6 +67,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ChorusError as problem:
         print(f"chorus: {problem}", file=sys.stderr)
         return 2
+    except PermissionError as problem:
+        print(f"chorus: {problem.filename} may not be touched ({problem.strerror}); ask for access", file=sys.stderr)
+        return 2
     except BrokenPipeError:
         # The reader of a pipe (`chorus list | head`) has seen enough.
         sys.stderr.close()

@@ -23,10 +23,10 @@ def advise(evidence: Evidence) -> Advice:
     single = Series(cast.single, "individual") if cast.single else None
     ensembles = [Series(v, "aggregate") for v in (cast.ensemble, cast.larger, cast.cerl) if v]
     if single is None:
-        return Advice(None, False, "No advice: the single agent has no run that ended.", ())
+        return Advice(None, False, "No advice: there is no evaluation of the single agent.", ())
     against = [found for series in ensembles if (found := evidence.contrast(series, single))]
     if not against:
-        return Advice(None, False, "No advice: no ensemble has a run that ended.", ())
+        return Advice(None, False, "No advice: there is no evaluation of an ensemble.", ())
     better = [found for found in against if found.above]
     best = max(better or against, key=lambda found: found.difference.value)
     if better:
@@ -54,7 +54,7 @@ def _reasons_for(best: Contrast, against: list[Contrast], evidence: Evidence) ->
         verdict = (
             "That is more than the plain ensemble gives."
             if extra.above
-            else ("Whether it gives more than the plain ensemble is not settled, which is simpler.")
+            else "Whether it gives more than the plain ensemble, which is simpler, is not settled."
         )
         reasons.append(f"{verdict} {compared(extra)}")
     if len(against) > 1:

@@ -245,7 +245,7 @@ def _finding(question: str, verdict: str, lead: str, found: Contrast, details: t
 
 
 def _missing(question: str, who: str) -> Finding:
-    return Finding(question, "missing", f"Not measured: {who} has no run that ended.")
+    return Finding(question, "missing", f"Not measured: there is no evaluation of {who}.")
 
 
 def _series(variant: Variant | None, policy: str) -> Series | None:
