@@ -52,11 +52,12 @@ def test_wrong_studies_are_refused_before_anything_is_touched(tmp_path, capsys, 
     assert listing(tmp_path) == {}
 
 
-def test_a_study_whose_runs_are_there_is_only_drawn(tmp_path, capsys):
-    """Finished runs are not run again; the figure and the report come out."""
+@pytest.mark.parametrize("engine", ["local", "ray"])
+def test_a_study_whose_runs_are_there_is_only_drawn(tmp_path, capsys, engine):
+    """Finished runs are not run again, nor is a cluster started for them; the figure and the report come out."""
     for job in jobs_of(find_study("figure5").parts[0], "smoke", tmp_path):
         write_finished(job)
-    assert main(["reproduce", "figure5", "--scale", "smoke", "--out", str(tmp_path)]) == 0
+    assert main(["reproduce", "figure5", "--scale", "smoke", "--out", str(tmp_path), "--engine", engine]) == 0
     said = capsys.readouterr().out
     assert "8 runs, 8 of them ended before: nothing is left to do" in said
     folder = tmp_path / "reports" / "figure5-smoke"

@@ -55,7 +55,8 @@ def run_jobs(args: argparse.Namespace, jobs: "Sequence[Job]", title: str) -> "Gr
     from chorus.experiments.grid import run_grid
 
     try:
-        engine = choose_engine(args.engine, jobs, workers=args.workers, address=args.address)
+        todo = [job for job in jobs if not job.has_ended]
+        engine = choose_engine(args.engine, todo, workers=args.workers, address=args.address)
         if not args.quiet:
             print(f"{plan(jobs, engine.workers)}; runs go to {args.out}", flush=True)
         result = run_grid(jobs, engine, quiet=args.quiet, title=title)

@@ -12,15 +12,15 @@ ENGINES = ("local", "ray")
 
 
 def choose_engine(name: str, jobs: Sequence[Job], *, workers: int | None = None, address: str | None = None) -> Engine:
-    """Raises a sentence for what cannot be; only what `name` needs is imported."""
+    """For jobs that are still to do; raises a sentence for what cannot be. Only what `name` needs is imported."""
     if name not in ENGINES:
         raise ChorusError(f"the engine '{name}' is not known{did_you_mean(name, ENGINES)}")
     if workers is not None and workers < 1:
         raise ChorusError(f"--workers is {workers}; it must be at least 1")
-    if name == "ray":
+    if name == "ray" and jobs:
         from chorus.experiments.engines.ray import ray_engine
 
         return ray_engine(jobs, workers, address)
-    if address is not None:
+    if name == "local" and address is not None:
         raise ChorusError(f"--address {address} is that of a Ray cluster; add --engine ray, or leave it out")
     return local_engine(jobs, workers)
