@@ -94,8 +94,15 @@ def threads() -> int:
 
 
 def _commit() -> str:
-    answer = subprocess.run(["git", "-C", str(HERE), "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
-    return answer.stdout.strip() or "unknown"
+    """The commit that was measured, `-dirty` if the sources differ from it; what benchmarks write does not count."""
+    written = [f":!{path.relative_to(HERE.parent)}" for path in (LATEST, HISTORY)]
+    commit = _git("rev-parse", "--short", "HEAD")
+    changed = _git("status", "--porcelain", "--untracked-files=no", "--", "src", "benchmarks", *written)
+    return f"{commit}-dirty" if commit and changed else commit or "unknown"
+
+
+def _git(*arguments: str) -> str:
+    return subprocess.run(["git", "-C", str(HERE.parent), *arguments], capture_output=True, text=True).stdout.strip()
 
 
 def _machine() -> str:

@@ -62,6 +62,16 @@ def resume(run: str | Path, *, torso: Torso | None = None, quiet: bool = False) 
     return Path(run)
 
 
+def _nothing_to_load(directory: RunDirectory) -> str:
+    path, status = directory.path, directory.read_status()
+    if directory.has_ended():
+        return (
+            f"{path} has no usable checkpoint and has ended ({status['state']}: {status['reason']}); remove the "
+            "folder and train again, with a smaller --learning-rate if it diverged"
+        )
+    return f"{path} has no usable checkpoint yet; train it further with `chorus resume {path}`"
+
+
 def load(run: str | Path, policy: str | None = None, *, torso: Torso | None = None, seed: int = 0) -> Player:
     """The newest checkpoint of a run, ready to act: `load(run).predict(observation)`."""
     path = Path(run)
@@ -69,7 +79,7 @@ def load(run: str | Path, policy: str | None = None, *, torso: Torso | None = No
     config = stored_config(directory, torso)
     checkpoints, _ = checkpoint.find(directory.checkpoints, None)
     if not checkpoints:
-        raise ChorusError(f"{path} has no usable checkpoint yet; train it further with `chorus resume {path}`")
+        raise ChorusError(_nothing_to_load(directory))
     assembly = Assembly.of(config)
     state = checkpoints[-1].load_state(jax.eval_shape(assembly.agent.init, jax.random.key(0)))
     return Player(assembly, state.params, policy, seed)

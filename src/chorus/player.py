@@ -81,7 +81,7 @@ class Player:
 
 def default_policy(assembly: Assembly) -> str:
     policies = assembly.config.evaluation.policies
-    return "aggregate" if "aggregate" in policies else next(iter(policies))
+    return "aggregate" if "aggregate" in policies else next(iter(policies), "individual")
 
 
 def named_policy(assembly: Assembly, name: str) -> Policy:

@@ -1,4 +1,4 @@
-"""Run directories with known means, in the format of DESIGN 6, for tests that must not train anything."""
+"""Run directories with known means, in the format of docs/run-directory.md, for tests that must not train anything."""
 
 import json
 from collections.abc import Callable, Sequence

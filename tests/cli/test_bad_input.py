@@ -1,15 +1,20 @@
 """Every wrong input: one sentence with the value and the remedy, exit code 2, nothing on disk touched."""
 
+import errno
 import json
 import os
 import shutil
 import signal
+import sys
 import textwrap
 from pathlib import Path
 
+import gymnasium
 import pytest
 
 from chorus.cli.main import main
+from chorus.errors import ChorusError
+from chorus.training import room
 from killing import PATIENCE_SECONDS, in_the_middle_of_an_iteration, wait_for
 from running import RUNS, background, chorus, listing
 
@@ -107,6 +112,11 @@ def test_all_problems_are_reported_at_once(tmp_path, capsys):
         (["resume", "no/such/run"], ("no/such/run", "chorus list runs")),
         (["evaluate", "no/such/run"], ("no/such/run", "chorus list runs")),
         (["evaluate", "no/such/run", "--episodes", "0"], ("--episodes is 0", "at least 1")),
+        (["report", "no/such/run", "--seed", "-1"], ("--seed is -1", "not be negative")),
+        (
+            ["show", "qr-dqn", "--env", "ALE/Pong-v5", "--scale", "paper", "--hyperparameters", "table"],
+            ("changes nothing in qr-dqn", "leave the option out"),
+        ),
     ],
     ids=lambda case: " ".join(case),
 )
@@ -128,14 +138,27 @@ def test_other_commands_refuse_what_they_do_not_know(capsys, arguments, parts):
         ('{"agent": {"reward_clip": -1}}', ("agent.reward_clip is -1", "positive")),
         ('{"agent": {"error": {"threshold": 0}}}', ("agent.error.threshold is 0", "positive")),
         ('{"agent": {"error": {"kind": "hinge"}}}', ("config.agent.error.kind is 'hinge'", "huber")),
-        ('{"agent": {"torso": {"kind": "mlp_torso", "dense": [-4]}}}', ("shape (4,)", "change agent.torso")),
+        ('{"agent": {"torso": {"kind": "mlp_torso", "dense": [-4]}}}', ("dense is [-4]", "at least 1 unit")),
+        ('{"agent": {"torso": {"kind": "mlp_torso", "dense": [8, 0]}}}', ("dense is [8, 0]", "at least 1 unit")),
+        ('{"agent": {"torso": {"kind": "mlp_torso", "dense": []}}}', ("no layers", "give agent.torso.dense a width")),
+        (
+            '{"agent": {"torso": {"kind": "conv_torso", "dense": [8], "convolutions": '
+            '[{"features": 8, "kernel": 3, "stride": 0}]}}}',
+            ("kernel 3 and stride 0", "at least 1"),
+        ),
+        ('{"agent": {"optimizer": {"kind": "adam", "epsilon": -1e-8}}}', ("epsilon is -1e-08", "positive")),
+        ('{"agent": {"optimizer": {"kind": "centred_rms_prop", "decay": 1.0}}}', ("decay is 1.0", "below 1")),
+        ('{"evaluation": {"max_episode_steps": 0}}', ("evaluation.max_episode_steps is 0", "at least 1")),
+        ('{"scale": "smoke", "seed": 3}', ("'smoke', not 'laptop'", "leave out --scale")),
+        ('{"hyperparameters": "table"}', ("'table', not 'code'", "leave out --hyperparameters")),
         ('{"agent": {"torso": {"kind": "custom_torso", "description": "mine"}}}', ("mine", "torso=")),
         ('{"exploration": {"warmup_steps": -5}}', ("warmup_steps is -5", "not be negative")),
     ],
 )
 def test_wrong_configuration_files_are_refused(tmp_path, capsys, content, parts):
     (tmp_path / "file.json").write_text(content)
-    arguments = ["train", *CARTPOLE, "--config", str(tmp_path / "file.json"), "--out", str(tmp_path / "out")]
+    asked = ["--scale", "laptop", "--hyperparameters", "code"]
+    arguments = ["train", *CARTPOLE, *asked, "--config", str(tmp_path / "file.json"), "--out", str(tmp_path / "out")]
     refuse(arguments, capsys, *parts)
     assert list(listing(tmp_path)) == ["file.json"]
 
@@ -173,6 +196,61 @@ def test_dict_observations_are_refused_with_the_wrapper_that_helps(tmp_path, cap
     arguments = ["train", "cerl", "--env", "dictionary_world:DictionaryWorld-v0", "--out", str(tmp_path / "out")]
     refuse(arguments, capsys, "observation space Dict", "FlattenObservation")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("error", ["TypeError('one argument is missing')", "RuntimeError('no display\\nat all')"])
+def test_an_environment_whose_constructor_fails_is_refused_in_one_line(tmp_path, capsys, monkeypatch, error):
+    (tmp_path / "failing_world.py").write_text(
+        textwrap.dedent(f"""
+            import gymnasium
+
+            class World(gymnasium.Env):
+                def __init__(self):
+                    raise {error}
+
+            gymnasium.register("FailingWorld-v0", entry_point=World)
+        """)
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    arguments = ["train", "cerl", "--env", "failing_world:FailingWorld-v0", "--out", str(tmp_path / "out")]
+    try:
+        refuse(arguments, capsys, "FailingWorld-v0", "its constructor raised", error.split("(")[0], "by itself")
+    finally:
+        # The next case registers it again.
+        del gymnasium.registry["FailingWorld-v0"], sys.modules["failing_world"]
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_network_that_cannot_be_built_is_not_counted(tmp_path, capsys):
+    torso = {"kind": "conv_torso", "convolutions": [{"features": 4, "kernel": 30}], "dense": [8]}
+    (tmp_path / "file.json").write_text(json.dumps({"agent": {"torso": torso}}))
+    arguments = ["show", "cerl", "--env", "MinAtar/Breakout-v1", "--config", str(tmp_path / "file.json")]
+    refuse(arguments, capsys, "cannot be built", "change agent.torso")
+
+
+def test_a_folder_that_may_not_be_looked_into_is_named(tmp_path, capsys, monkeypatch):
+    """As for a user without rights, whoever runs the tests."""
+    closed, allowed = tmp_path / "closed", Path.stat
+
+    def stat(self, **how):
+        if closed in self.parents:
+            raise PermissionError(errno.EACCES, "Permission denied", str(self))
+        return allowed(self, **how)
+
+    monkeypatch.setattr(Path, "stat", stat)
+    arguments = ["train", *CARTPOLE, "--threads", "1", "--out", str(closed / "runs")]
+    refuse(arguments, capsys, "Permission denied", "choose another --out")
+    with pytest.raises(ChorusError, match=r"measured \(Permission denied\); choose another --out"):
+        room.free_disk_bytes(closed / "runs")
+
+
+@pytest.mark.parametrize("name", ["config.json", "meta.json"])
+def test_a_damaged_file_of_a_run_is_named(finished, tmp_path, capsys, name):
+    run = Path(shutil.copytree(finished, tmp_path / finished.name))
+    (run / name).write_text("{")
+    status = json.loads((run / "status.json").read_text())
+    (run / "status.json").write_text(json.dumps({**status, "state": "running"}))
+    refuse(["resume", str(run)], capsys, str(run / name), "cannot be read", "restore it")
 
 
 def test_a_path_that_cannot_be_written_is_refused_before_anything_is_said(tmp_path, capsys):

@@ -97,6 +97,12 @@ def test_list_scales(capsys):
             assert re.search(rf"^{family} +{scale} +[\d,]+", text, re.MULTILINE)
 
 
+def test_a_set_of_games_is_listed_as_ids_one_a_line(capsys):
+    assert main(["list", "atari55"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 55 and lines[0] == "ALE/Alien-v5" and "ALE/Surround-v5" not in lines
+
+
 def test_list_runs(finished, tmp_path, capsys):
     assert main(["list", "runs", "--out", str(finished.parent)]) == 0
     assert re.search(rf"finished +iteration +8 +{finished}", capsys.readouterr().out)
@@ -129,11 +135,19 @@ def test_show_names_options_and_files_as_sources(tmp_path, capsys):
     assert any(re.search(r"replay\.batch_size +32 +given as an option", row) for row in rows)
 
 
+def test_options_are_no_part_of_the_diff_from_the_parent(capsys):
+    assert main(["show", "cerl", "--members", "3", "--batch-size", "8", "--discount", "0.9"]) == 0
+    said = capsys.readouterr().out
+    diff = said.split("diff from bootstrapped-dqn")[1].split("configuration on")[0]
+    assert diff.split("\n")[1:3] == ['  - agent.value_map.kind = "members"', '  + agent.value_map.kind = "cross"']
+    assert said.count("given as an option") == 3
+
+
 def test_show_compares_a_runs_configuration_with_the_parent_on_the_same_environment(finished, capsys):
     assert main(["show", "bootstrapped-dqn", "--config", str(finished / "config.json")]) == 0
     text = capsys.readouterr().out
     difference = text.split("diff from double-dqn")[1].split("configuration on")[0]
-    assert "+ agent.members = 2" in difference and "- agent.members = 1" in difference
+    assert "+ agent.members = 3" in difference and "- agent.members = 1" in difference
     assert "env.id" not in difference and "scale" not in difference and "seed" not in difference
 
 

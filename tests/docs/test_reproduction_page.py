@@ -26,6 +26,7 @@ def row(study: Study) -> str:
     return f"| `{study.name}` | {study.title} | {numbers} | {study.laptop} |"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("study", STUDIES.values(), ids=lambda study: study.name)
 def test_the_page_has_the_studys_row(study: Study) -> None:
     absent = {arm.preset for part in study.parts for arm in part.arms} - PRESETS.keys()

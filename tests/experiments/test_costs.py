@@ -34,6 +34,14 @@ def test_cost_is_a_start_and_a_line_in_steps_and_members():
     assert costs.seconds(single) == pytest.approx(15 + steps * rate.step + updates * rate.member)
     ten = config("bootstrapped-dqn", "laptop", "MinAtar/Breakout-v1")
     assert costs.seconds(ten) - costs.seconds(single) == pytest.approx(9 * updates * rate.member)
+    shared = config("bootstrapped-dqn", "laptop", "MinAtar/Breakout-v1", shared_layers=1)
+    assert costs.seconds(shared) - costs.seconds(single) == pytest.approx(9 * 0.3 * updates * rate.member)
+
+
+def test_every_family_of_environments_has_a_rate():
+    from chorus.experiments.scales import TABLE
+
+    assert {family for family, _ in TABLE} <= costs._CPU.keys()
 
 
 def test_a_forecast_corrects_its_estimate_by_what_was_seen(tmp_path, monkeypatch):

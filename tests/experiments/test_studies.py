@@ -6,6 +6,7 @@ import pytest
 
 from chorus.analysis.paper import PAPER_FIGURES
 from chorus.errors import ChorusError
+from chorus.experiments.costs import seconds
 from chorus.experiments.presets import PRESETS
 from chorus.experiments.studies import Arm, Ground, Part, Scaled, Study, jobs_of
 from chorus.experiments.study_table import STUDIES, find_study
@@ -39,6 +40,13 @@ def test_every_study_builds_all_its_configurations(study: Study, part: Part, sca
     assert len({job.path for job in jobs}) == len(jobs)
     if scale != "smoke":
         assert study.laptop
+
+
+@pytest.mark.parametrize("study", STUDIES.values(), ids=lambda study: study.name)
+def test_a_night_on_two_cores_is_enough_at_the_laptop_scale(study: Study):
+    parts = [part for part in study.parts if {arm.preset for arm in part.arms} <= PRESETS.keys()]
+    work = sum(seconds(job.config) for part in parts for job in jobs_of(part, "laptop", OUT))
+    assert work / 2 <= 12 * 3_600
 
 
 def test_studies_share_runs():

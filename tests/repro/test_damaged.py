@@ -97,18 +97,31 @@ def test_a_damaged_newest_checkpoint_falls_back_to_the_one_before(undisturbed, k
     assert status(run) == {"state": "finished", "reason": None, "iteration": 8}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("what", ["both checkpoints", "the replay"])
-def test_with_no_usable_checkpoint_left_the_run_starts_again(undisturbed, killed, tmp_path, capsys, what):
+@pytest.mark.parametrize("what", ["both checkpoints", "the replay", "the folder"])
+def test_with_no_usable_checkpoint_left_the_run_is_refused_and_keeps_its_logs(killed, tmp_path, capsys, what):
     run = copy_of(killed, tmp_path)
-    if what == "the replay":
-        shutil.rmtree(run / "replay")
-    else:
+    if what == "both checkpoints":
         for iteration in (newest_checkpoint(run) - 1, newest_checkpoint(run)):
             flip_state(run, iteration)
-    assert main(["resume", str(run)]) == 0
-    assert capsys.readouterr().err.count("damaged") == 2
-    assert logs(run) == logs(undisturbed["probe"])
+    else:
+        shutil.rmtree(run / {"the replay": "replay", "the folder": "checkpoints"}[what])
+    before, stood = logs(run), status(run)
+    assert main(["resume", str(run)]) == 2
+    said = capsys.readouterr().err
+    assert "none of its checkpoints is intact" in said and "remove the folder and train again" in said
+    assert said.count("is damaged") == (0 if what == "the folder" else 2)
+    assert (logs(run), status(run)) == (before, stood)
+
+
+def test_a_run_that_failed_after_a_checkpoint_does_not_start_again_without_it(killed, tmp_path):
+    """What went wrong is written over the status, and the iteration it had reached stays in it."""
+    run = copy_of(killed, tmp_path)
+    assembly = Assembly.of(stored_config(RunDirectory(run)))
+    training = assembly.training(RunDirectory(run), Silent(), [], keep_replay=False)
+    training.loop = None
+    with pytest.raises(AttributeError):
+        training.run()
+    assert status(run)["state"] == "failed" and status(run)["iteration"] >= newest_checkpoint(run) - 1
 
 
 @pytest.mark.slow
@@ -159,6 +172,17 @@ def test_resuming_a_finished_run_says_so_and_touches_nothing(undisturbed, capsys
     assert main(["resume", str(run)]) == 0
     assert "has ended already" in capsys.readouterr().out
     assert before == {path: path.stat().st_mtime_ns for path in run.rglob("*")}
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_replay_left_by_a_kill_after_the_last_status_is_deleted(undisturbed, tmp_path, capsys, kept):
+    run = copy_of(undisturbed["probe"], tmp_path)
+    (run / "replay").mkdir()
+    meta = json.loads((run / "meta.json").read_text())
+    (run / "meta.json").write_text(json.dumps({**meta, "keep_replay": kept}))
+    assert main(["resume", str(run)]) == 0
+    assert "has ended already" in capsys.readouterr().out
+    assert (run / "replay").exists() == kept
 
 
 def test_a_run_that_another_process_finished_in_the_meantime_is_left_as_it_is(undisturbed):

@@ -102,3 +102,14 @@ def test_a_step_size_that_ruins_every_member_exits_with_code_1(tmp_path, capsys)
     assert (run / "checkpoints" / "000001" / "state.safetensors").is_file()
     assert main(["resume", str(run)]) == 1
     assert main(["evaluate", str(run), "--episodes", "2"]) == 0
+
+
+def test_a_run_that_diverged_before_its_first_checkpoint_is_not_sent_to_resume(tmp_path, capsys):
+    config = resolve(Request(preset="bootstrapped-dqn", env="Probe/Discount-v0", scale="smoke", options=OPTIONS)).config
+    directory = RunDirectory(tmp_path / "run")
+    directory.create(config.to_json(), {})
+    directory.write_status("diverged", "no member has a finite loss any more", iteration=1)
+    assert main(["evaluate", str(tmp_path / "run")]) == 2
+    said = capsys.readouterr().err
+    assert "diverged: no member has a finite loss" in said and "smaller --learning-rate" in said
+    assert "resume" not in said

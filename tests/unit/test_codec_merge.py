@@ -19,6 +19,12 @@ def test_lists_and_single_values_are_replaced():
     assert merge({"dense": [16, 16], "clip": {"a": 1}}, {"dense": [8], "clip": None}) == {"dense": [8], "clip": None}
 
 
+def test_a_map_named_as_whole_is_replaced():
+    base = {"evaluation": {"steps": 1, "policies": {"individual": {"kind": "random_member"}}}}
+    whole = frozenset({"evaluation.policies"})
+    assert merge(base, {"evaluation": {"policies": {}}}, whole) == {"evaluation": {"steps": 1, "policies": {}}}
+
+
 def test_flattening_names_every_leaf_by_its_path():
     tree = {"agent": {"members": 3, "torso": {"dense": [1, 2]}}, "policies": {}, "seed": 0}
     assert flatten(tree) == {"agent.members": 3, "agent.torso.dense": [1, 2], "policies": {}, "seed": 0}

@@ -68,6 +68,11 @@ def test_actions_are_counted_from_zero_and_handed_over_as_the_environment_counts
         ((84, 84, 3), np.uint8, "image", False),
         ((3, 84, 84), np.uint8, "image", True),
         ((10, 10, 6), np.uint8, "minatar", False),
+        ((12, 84, 84), np.uint8, "image", True),
+        ((84, 84, 12), np.uint8, "image", False),
+        ((6, 10, 10), np.uint8, "minatar", True),
+        ((12, 210, 160), np.uint8, "image", True),
+        ((210, 160, 12), np.uint8, "image", False),
     ],
 )
 def test_images_keep_their_layout(registered, shape, dtype, family, channels_first):
@@ -81,6 +86,7 @@ def test_images_keep_their_layout(registered, shape, dtype, family, channels_fir
     [
         ({"observation_space": spaces.Dict(a=spaces.Discrete(2))}, "observation space Dict; Chorus needs a Box"),
         ({"observation_space": spaces.Box(0, 1, (2, 2))}, "arrays of shape"),
+        ({"observation_space": spaces.Box(0, 255, (84, 84, 84), np.uint8)}, "which axis holds the channels"),
         ({"action_space": spaces.Box(-1, 1, (2,))}, "Discrete actions only"),
     ],
 )

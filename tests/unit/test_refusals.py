@@ -67,6 +67,17 @@ def test_seed_and_scale_of_a_file_stand_where_nothing_else_is_asked_for(tmp_path
     assert (config.seed, config.scale, config.schedule.total_steps) == (7, "smoke", 3_000)
 
 
+def test_the_policies_of_a_file_are_all_there_are(tmp_path):
+    vote = {"aggregate": {"kind": "vote"}}
+    assert asked(tmp_path, "cerl", {"evaluation": {"policies": {}}}).evaluation.policies == {}
+    assert list(asked(tmp_path, "cerl", {"evaluation": {"policies": vote}}).evaluation.policies) == ["aggregate"]
+
+
+def test_a_part_of_a_configuration_goes_with_any_scale(tmp_path):
+    config = asked(tmp_path, "double-dqn", {"agent": {"discount": 0.9}}, scale="smoke")
+    assert (config.scale, config.agent.discount) == ("smoke", 0.9)
+
+
 def test_horizons_of_a_file_may_come_with_their_discount(tmp_path):
     change = {"agent": {"discount": 0.95, "value_map": {"kind": "horizons", "horizons": [20, 5]}}}
     assert asked(tmp_path, "double-dqn-mh", change).agent.discount == 0.95

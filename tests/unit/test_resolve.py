@@ -5,6 +5,7 @@ import json
 import pytest
 
 from chorus.errors import ChorusError
+from chorus.experiments.presets import PRESETS
 from chorus.experiments.resolve import Request, resolve
 
 ANYTHING = (None, 5, -1, 0, 0.5, "x", [], {}, True, {"kind": []})
@@ -76,3 +77,17 @@ def test_a_child_is_a_diff_from_its_parent_and_sources_say_who_decided():
     assert child.config.agent.value_map.__class__.__name__ == "Cross"
     assert child.sources["replay.batch_size"] == "given as an option"
     assert "cerl" in child.sources["agent.value_map.kind"]
+
+
+@pytest.mark.parametrize("scale", ["smoke", "laptop", "paper"])
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_preset_is_valid_on_atari_at_every_scale(preset, scale):
+    config = resolve(Request(preset=preset, env="ALE/Pong-v5", scale=scale)).config
+    # QR-DQN brings its own length, MICo is defined for one step; everyone else follows the scale.
+    of_scale = {"smoke": 1, "laptop": 5, "paper": 1}[scale]
+    assert config.replay.n_step == (1 if "mico" in preset else 3 if "qr-dqn" in preset else of_scale)
+
+
+def test_the_length_of_returns_is_the_scales_and_said_to_be():
+    sources = resolve(Request(preset="cerl", env="ALE/Pong-v5", scale="laptop")).sources
+    assert sources["replay.n_step"].startswith("laptop scale for Atari")

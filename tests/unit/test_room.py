@@ -68,6 +68,24 @@ def test_what_a_run_has_written_already_counts_as_room_for_it(machine, tmp_path)
         check_room(small, 0, tmp_path / "elsewhere")
 
 
+def test_memory_left_is_what_every_control_group_above_still_allows(monkeypatch, tmp_path):
+    """Limit 1,000, taken 900 of which 400 are pages of files: 500 are left; the group above leaves 450."""
+    inner = tmp_path / "groups" / "outer" / "inner"
+    inner.mkdir(parents=True)
+    own = tmp_path / "own"
+    own.write_text("1:name=systemd:/elsewhere\n0::/outer/inner\n")
+    monkeypatch.setattr(room, "_OWN_GROUP", own)
+    monkeypatch.setattr(room, "_ALL_GROUPS", tmp_path / "groups")
+    assert room.free_memory_bytes() > 10**6, "no limits yet: the machine's memory"
+    for group, limit, taken, files in ((inner, 1_000, 900, 400), (inner.parent, 1_500, 1_050, 0)):
+        (group / "memory.max").write_text(f"{limit}\n")
+        (group / "memory.current").write_text(f"{taken}\n")
+        (group / "memory.stat").write_text(f"anon 1\ninactive_file {files}\nactive_file 0\n")
+    assert room.free_memory_bytes() == 450
+    (inner.parent / "memory.max").write_text("max\n")
+    assert room.free_memory_bytes() == 500
+
+
 def test_the_command_line_refuses_before_it_writes(machine, tmp_path, capsys):
     machine(memory=8, disk=1)
     given = ["train", "double-dqn", "--env", "ALE/Pong-v5", "--scale", "laptop", "--num-envs", "1", "--threads", "1"]

@@ -15,7 +15,7 @@ from chorus.errors import ChorusError
 
 LONG_COLUMNS = ("run", "env", "algorithm", "seed", "iteration", "step", "frames", "metric", "value")
 FINAL_COLUMNS = ("env", "algorithm", "policy", "seed", "run", "score", "evaluations", "last_step", "finished")
-# What the authors' Dopamine fork calls the policies of an ensemble (SPEC 7.1).
+# What the authors' Dopamine fork calls the policies of an ensemble.
 DOPAMINE_POLICY = {"individual": "Random", "aggregate": "Vote", "active": "Active", "passive": "Passive"}
 DOPAMINE_TRAINING = {"charts/episodic_return": "Train/AverageReturns", "losses/td_loss": "Train/Loss"}
 

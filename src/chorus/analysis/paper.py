@@ -1,4 +1,4 @@
-"""Every data figure of the paper (SPEC 5.5) by its number, drawn from the runs of its study.
+"""Every data figure of the paper by its number, drawn from the runs of its study.
 
 A recipe says which panels a figure has and which series they show, by role and policy. Panels whose
 series were not run are left out; a figure without any panel left is refused with what it would need.

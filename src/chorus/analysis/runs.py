@@ -1,4 +1,4 @@
-"""Reading one run directory (DESIGN 6) as it is found: finished, still running, failed or damaged.
+"""Reading one run directory (docs/run-directory.md) as it is found: finished, still running, failed or damaged.
 
 Nothing here interprets a run; a file that cannot be read becomes a sentence in `Run.problems`, never an
 exception, so that one broken run does not hide the others.

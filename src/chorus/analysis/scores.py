@@ -1,6 +1,4 @@
-"""From evaluations to scores: the last evaluations of a run, and the three normalisations of the paper
-(SPEC 5.3).
-"""
+"""From evaluations to scores: the last evaluations of a run, and three ways to put environments on one scale."""
 
 import csv
 import re
@@ -16,7 +14,7 @@ from chorus.errors import ChorusError
 FINAL_EVALUATIONS = 10
 FINAL_EVALUATIONS_MUJOCO = 5
 SMOOTHING_WINDOW = 5
-# The paper's 55 games are all of the table but these two (SPEC 5.4).
+# The paper's 55 games are all of the table but these two.
 NOT_IN_ATARI55 = ("defender", "surround")
 
 MUJOCO = re.compile(

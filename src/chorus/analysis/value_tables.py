@@ -1,4 +1,4 @@
-"""The four tables of a value map (DESIGN 1), built from a run's configuration for the diagrams."""
+"""The four tables of a value map (docs/concepts.md), built from a run's configuration for the diagrams."""
 
 from typing import Any, Protocol
 

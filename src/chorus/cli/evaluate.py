@@ -62,4 +62,6 @@ def _print(policy_name: str, results: list) -> None:
     print(f"  return        {returns.mean():.2f}   95 % bootstrap interval of the mean {low:.2f} to {high:.2f}")
     print(f"  range         {returns.min():.2f} to {returns.max():.2f}")
     print(f"  length        {lengths.mean():.1f} agent steps")
+    if cut := sum(result.bias is None for result in results):
+        print(f"  cut           {cut} of {len(returns)} episodes, by their time limit")
     print(f"  vote entropy  {entropy:.3f} nats")

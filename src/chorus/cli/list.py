@@ -16,7 +16,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         default="presets",
         metavar="TOPIC",
-        help="presets, envs, scales, studies or runs (default: presets)",
+        help="presets, envs, scales, studies, runs, or a set of environments such as atari55, one id a line "
+        "(default: presets)",
     )
     parser.add_argument(
         "--out",
@@ -35,10 +36,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from chorus.errors import ChorusError
+    from chorus.experiments.env_sets import env_sets
     from chorus.suggest import did_you_mean
 
+    sets = env_sets()
+    if args.topic in sets:
+        print("\n".join(sets[args.topic]))
+        return 0
     if args.topic not in TOPICS:
-        raise ChorusError(f"'{args.topic}' cannot be listed{did_you_mean(args.topic, TOPICS)}")
+        raise ChorusError(f"'{args.topic}' cannot be listed{did_you_mean(args.topic, (*TOPICS, *sets))}")
     topics = {
         "presets": _presets,
         "envs": _envs,
@@ -68,7 +74,8 @@ def _envs() -> None:
     print("\n".join(sorted(JAX_ENVS)))
     print("\nAtari (ALE/Breakout-v5 and BreakoutNoFrameskip-v4 are one environment, the paper's protocol):")
     print("\n".join(games()))
-    print("\nsets: " + ", ".join(f"{name} ({len(ids)})" for name, ids in env_sets().items()))
+    sets = ", ".join(f"{name} ({len(ids)})" for name, ids in env_sets().items())
+    print(f"\nsets: {sets}; `chorus list atari55` prints the ids of one")
     others = ("phys2d/", "tabular/", "GymV")
     registered = sorted(name for name in gymnasium.registry if not (name.startswith(others) or is_atari(name)))
     print("\nregistered with Gymnasium here (those with Discrete actions and a Box observation can be trained on):")

@@ -15,10 +15,10 @@ COMMANDS = {
     "diagnose": ("chorus.cli.diagnose", "is there a curse in your environment, what to use"),
     "resume": ("chorus.cli.resume", "go on with a run that was stopped"),
     "evaluate": ("chorus.cli.evaluate", "play episodes with a trained run, and film them"),
-    "sweep": ("chorus.cli.sweep", "run a grid: algorithms, environments, seeds, settings"),
-    "reproduce": ("chorus.cli.reproduce", "a figure of the paper, from its runs to the figure and a report"),
+    "sweep": ("chorus.cli.sweep", "run a grid of algorithms, environments and settings"),
+    "reproduce": ("chorus.cli.reproduce", "a figure of the paper, from its runs to a report"),
     "report": ("chorus.cli.report", "statistics, figures and a page to read, from runs"),
-    "list": ("chorus.cli.list", "the presets, environments, scales, studies or runs there are"),
+    "list": ("chorus.cli.list", "the presets, environments, scales, studies and runs"),
     "show": ("chorus.cli.show", "what a preset is made of, and where each number comes from"),
 }
 _EPILOG = """first steps:
@@ -66,6 +66,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _run(given)
     except ChorusError as problem:
         print(f"chorus: {problem}", file=sys.stderr)
+        return 2
+    except PermissionError as problem:
+        print(f"chorus: {problem.filename} may not be touched ({problem.strerror}); ask for access", file=sys.stderr)
         return 2
     except BrokenPipeError:
         # The reader of a pipe (`chorus list | head`) has seen enough.

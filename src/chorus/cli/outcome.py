@@ -27,7 +27,11 @@ def announce(resolved: Resolved, path: Path, progress: ProgressView) -> None:
     if config.env.max_episode_steps is not None:
         say(f"episodes are cut after {config.env.max_episode_steps:,} agent steps (a truncation: values bootstrap)")
     if resolved.spec.max_episode_steps is None:
-        say("this environment has no time limit: if an episode may never end, stop and give --max-episode-steps")
+        cap = config.evaluation.max_episode_steps
+        say(
+            f"this environment has no time limit: evaluation cuts episodes after {cap:,} agent steps; "
+            "--max-episode-steps gives training and evaluation another limit"
+        )
     say(f"writing to {path}")
 
 

@@ -3,6 +3,8 @@
 import argparse
 from pathlib import Path
 
+from chorus.errors import ChorusError
+
 SCALES = ("human", "single", "min-max")
 
 
@@ -67,6 +69,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Writes the report and says where it is."""
+    if args.seed < 0:
+        raise ChorusError(f"--seed is {args.seed}; it must not be negative")
     from chorus.analysis.exports import export_all
     from chorus.analysis.imports import load_curves
     from chorus.analysis.loading import load_runs, merge

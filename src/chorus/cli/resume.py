@@ -11,14 +11,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from chorus.api import go_on
     from chorus.cli.outcome import interrupted, report
+    from chorus.experiments.perform import go_on, tidy
     from chorus.training.progress import for_terminal
     from chorus.training.run_directory import RunDirectory
 
     before = RunDirectory(args.run)
     before.read_config()
     if before.has_ended():
+        tidy(before)
         print(f"{args.run} has ended already: there is nothing to resume.")
         return report(args.run)
     with interrupted(args.run):

@@ -7,6 +7,7 @@ from chorus.cli.train_options import add_run_options, request_from
 
 if TYPE_CHECKING:
     from chorus.experiments.config import RunConfig
+    from chorus.experiments.presets import Preset
 
 _DEFAULT_ENV = "MinAtar/Breakout-v1"
 
@@ -21,7 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     import json
 
-    from chorus.experiments.assemble import count_parameters
+    from chorus.experiments.assemble import Assembly, count_parameters
     from chorus.experiments.codec import flatten
     from chorus.experiments.presets import find_preset
     from chorus.experiments.resolve import resolve, run_name
@@ -33,11 +34,12 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(resolved.config.to_json(), indent=2))
         return 0
+    Assembly.of(resolved.config).check_network()
     print(f"{preset.title} ({preset.name}): {preset.summary}")
     print(f"source: {preset.source}")
     flat = flatten(resolved.config.to_json())
     if preset.parent is not None:
-        _print_diff(resolved.config, preset.parent, flat)
+        _print_diff(resolved.config, find_preset(preset.parent))
     print(f"\nconfiguration on {resolved.config.env.id} at {resolved.config.scale} scale")
     width = max(map(len, flat))
     shown = {path: json.dumps(value) for path, value in flat.items()}
@@ -49,25 +51,15 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _print_diff(config: "RunConfig", parent: str, flat: dict) -> None:
-    """Against the parent in the same place: same environment, scale and seed."""
+def _print_diff(config: "RunConfig", parent: "Preset") -> None:
+    """What the preset itself changes: options and files have their own column below."""
     import json
 
-    from chorus.experiments.codec import flatten
-    from chorus.experiments.resolve import Request, resolve
+    from chorus.experiments.resolve import preset_difference
 
-    request = Request(
-        preset=parent,
-        env=config.env.id,
-        seed=config.seed,
-        scale=config.scale,
-        hyperparameters=config.hyperparameters,
-    )
-    base = flatten(resolve(request).config.to_json())
-    print(f"\ndiff from {parent}")
-    for path in sorted(base.keys() | flat.keys()):
-        if base.get(path) != flat.get(path) and path != "preset":
-            if path in base:
-                print(f"  - {path} = {json.dumps(base[path])}")
-            if path in flat:
-                print(f"  + {path} = {json.dumps(flat[path])}")
+    gone, come = preset_difference(config, parent)
+    print(f"\ndiff from {parent.name}")
+    for path in sorted(gone.keys() | come.keys()):
+        for sign, side in (("-", gone), ("+", come)):
+            if path in side:
+                print(f"  {sign} {path} = {json.dumps(side[path])}")

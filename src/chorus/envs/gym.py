@@ -71,16 +71,21 @@ def make(env_id: str, max_episode_steps: int | None, render_mode: str | None) ->
             # An environment that cannot draw gets a sentence of ours below, or when it is asked to.
             warnings.filterwarnings("ignore", message=r"(?s).*render_mode")
             return gymnasium.make(env_id, **given)
-    except TypeError as problem:
-        if render_mode is None:
-            raise
-        raise ChorusError(
-            f"'{env_id}' cannot be filmed ({problem}); its constructor must take render_mode='{render_mode}'"
-        ) from problem
     except (gymnasium.error.Error, ImportError) as problem:
         raise ChorusError(
             f"the environment '{env_id}' cannot be made ({problem}); `chorus list envs` shows what is known here, "
             "and my_package:MyEnv-v0 imports my_package first"
+        ) from problem
+    except Exception as problem:
+        # Whatever else comes out of a constructor is its author's to mend; it is told in one line.
+        reason = f"{type(problem).__name__}: {next(iter(str(problem).splitlines()), 'no message')}"
+        if isinstance(problem, TypeError) and render_mode is not None:
+            raise ChorusError(
+                f"'{env_id}' cannot be filmed ({reason}); its constructor must take render_mode='{render_mode}'"
+            ) from problem
+        raise ChorusError(
+            f"the environment '{env_id}' cannot be made: its constructor raised {reason}; "
+            f"gymnasium.make('{env_id}') must work by itself"
         ) from problem
 
 
@@ -103,7 +108,7 @@ def describe(env_id: str, env: gymnasium.Env) -> EnvSpec:
             "images (height, width, channels): reshape them with gymnasium.wrappers.ReshapeObservation"
         )
     shape = tuple(int(size) for size in observation.shape)
-    channels_first = len(shape) == 3 and shape[0] in _CHANNEL_COUNTS and shape[2] not in _CHANNEL_COUNTS
+    channels_first = len(shape) == 3 and _channels_first(env_id, shape)
     limit = env.spec.max_episode_steps if env.spec is not None else None
     return EnvSpec(
         id=env_id,
@@ -115,6 +120,22 @@ def describe(env_id: str, env: gymnasium.Env) -> EnvSpec:
         channels_first=channels_first,
         first_action=int(action.start),
     )
+
+
+def _channels_first(env_id: str, shape: tuple[int, ...]) -> bool:
+    """Usual numbers of channels decide, then equal sides, then which end is smaller (stacks: 12 x 84 x 84)."""
+    first, middle, last = shape
+    for end, at_the_front in ((last, False), (first, True)):
+        if end in _CHANNEL_COUNTS:
+            return at_the_front
+    if (first == middle) != (middle == last):
+        return middle == last
+    if first == last:
+        raise ChorusError(
+            f"'{env_id}' observes arrays of shape {shape}, and nothing tells which axis holds the channels; register "
+            "it with gymnasium.wrappers.ReshapeObservation, as (height, width, channels) with few channels"
+        )
+    return first < last
 
 
 def _family(shape: tuple[int, ...], channels_first: bool) -> str:

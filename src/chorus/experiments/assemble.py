@@ -60,14 +60,21 @@ class Assembly:
         check_room(self.ring_layout(), state_bytes, path)
 
     def make_stepper(
-        self, decide: Decide, slots: int, *, redraw_each_step: bool = False, render_mode: str | None = None
+        self,
+        decide: Decide,
+        slots: int,
+        *,
+        limit: int | None,
+        redraw_each_step: bool = False,
+        render_mode: str | None = None,
     ) -> Stepper:
+        """`limit` is where episodes are cut; none leaves the environment's own limit in force."""
         env = self.config.env
         if is_jax(env.id):
-            return JaxStepper(make_jax(env.id, env.max_episode_steps), decide, slots, redraw_each_step)
+            return JaxStepper(make_jax(env.id, limit), decide, slots, redraw_each_step)
 
         def make_envs(count: int) -> HostEnvs:
-            return make_host(env.id, count, env.max_episode_steps, settings=env.atari, render_mode=render_mode)
+            return make_host(env.id, count, limit, settings=env.atari, render_mode=render_mode)
 
         lives = env.atari or AtariSettings()
         life_loss = LifeLoss(terminal=lives.terminal_on_life_loss, redraw=lives.redraw_on_life_loss)
@@ -86,7 +93,12 @@ class Assembly:
             members=config.agent.members,
             acting=config.acting,
             epsilon=config.exploration,
-            stepper=self.make_stepper(decide, config.env.num_envs, redraw_each_step=config.acting.each_step),
+            stepper=self.make_stepper(
+                decide,
+                config.env.num_envs,
+                limit=config.env.max_episode_steps,
+                redraw_each_step=config.acting.each_step,
+            ),
             schedule=config.schedule,
             replay=config.replay,
             whole_episodes=self.whole_episodes,
@@ -97,13 +109,18 @@ class Assembly:
         return self.spec.whole_episodes and self.config.env.num_envs == 1
 
     def evaluator(self, slots: int | None = None, render: bool = False) -> Evaluator:
-        """`render` asks environments that live in Python for pictures."""
+        """`render` asks environments that live in Python for pictures.
+
+        Training cuts endless episodes at an iteration's end; evaluation waits for them, so it has a limit of its own.
+        """
         config = self.config
+        endless = self.spec.max_episode_steps is None
+        limit = config.evaluation.max_episode_steps if endless else config.env.max_episode_steps
         return Evaluator(
             agent=self.agent,
             members=config.agent.members,
             actions=self.spec.num_actions,
-            make_stepper=partial(self.make_stepper, render_mode="rgb_array" if render else None),
+            make_stepper=partial(self.make_stepper, limit=limit, render_mode="rgb_array" if render else None),
             slots=slots or config.evaluation.slots,
             epsilon=config.evaluation.epsilon,
             discount=config.agent.discount,

@@ -103,15 +103,19 @@ def _decode_node(nodes: list[Any], data: Any, path: str, problems: list[str]) ->
     return cls(**values) if len(problems) == known_problems else None
 
 
-def merge(base: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
-    """`change` laid over `base`, object by object; another `kind` replaces the whole value."""
+def merge(
+    base: dict[str, Any], change: dict[str, Any], whole: frozenset[str] = frozenset(), prefix: str = ""
+) -> dict[str, Any]:
+    """`change` laid over `base`, object by object; another `kind` replaces the whole value, as do paths in `whole`."""
     merged = dict(base)
     for name, value in change.items():
         old = base.get(name)
-        same_kind = (
-            isinstance(old, dict) and isinstance(value, dict) and value.get("kind", old.get("kind")) == old.get("kind")
-        )
-        merged[name] = merge(old, value) if same_kind and isinstance(old, dict) else value
+        path = f"{prefix}{name}"
+        if isinstance(old, dict) and isinstance(value, dict) and path not in whole:
+            same_kind = value.get("kind", old.get("kind")) == old.get("kind")
+            merged[name] = merge(old, value, whole, f"{path}.") if same_kind else value
+        else:
+            merged[name] = value
     return merged
 
 

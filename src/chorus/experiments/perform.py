@@ -69,11 +69,20 @@ def go_on(
     directory = RunDirectory(path)
     config = stored_config(directory, torso)
     if directory.has_ended():
+        tidy(directory)
         return directory.read_status()
     prepare(config.runtime)
     assembly = Assembly.of(config)
     assembly.check_room(path)
     return run_in(assembly, path, progress, patience_seconds)
+
+
+def tidy(directory: RunDirectory) -> None:
+    """A run killed between its last status and the removal of its replay still has it: remove it now."""
+    if directory.replay.exists() and not directory.read_meta().get("keep_replay"):
+        directory.lock()
+        directory.delete_replay()
+        directory.close()
 
 
 def run_in(assembly: Assembly, path: Path, progress: ProgressView, patience_seconds: float = 0.0) -> dict[str, Any]:

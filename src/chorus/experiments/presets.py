@@ -93,7 +93,8 @@ def _multi_horizon(config: RunConfig, row: Row) -> RunConfig:
 
 
 def _mico(config: RunConfig, row: Row) -> RunConfig:
-    return _agent(config, auxiliary=Mico())
+    """MICo's distance is defined for 1-step rewards, whatever the scale says."""
+    return _agent(replace(config, replay=replace(config.replay, n_step=1)), auxiliary=Mico())
 
 
 def _prior(config: RunConfig, row: Row) -> RunConfig:

@@ -57,6 +57,8 @@ OPTIONS: dict[str, str] = {
     "device": "runtime.device",
 }
 _HEAD: dict[str, Any] = {"preset": str, "scale": Scale, "hyperparameters": Hyperparameters, "seed": int}
+# Maps whose names are the user's: a file that has one says all that is to be in it.
+_WHOLE = frozenset({"evaluation.policies"})
 _OF_THE_ALGORITHM = frozenset(
     {"members", "shared_layers", "passive_share", "prior_scale", "mico_weight", "own_probability", "joint_coin",
      "keep_probability"}
@@ -98,6 +100,7 @@ def resolve(request: Request) -> Resolved:
             "preset, or take the algorithm's own parts out of the file"
         )
     env_id = _wanted("--env", request.env, stored.get("env", {}).get("id"), "chorus list envs")
+    _check_labels(request, stored)
     scale: Scale = request.scale or stored.get("scale") or "laptop"
     hyperparameters: Hyperparameters = request.hyperparameters or stored.get("hyperparameters") or "code"
     seed = request.seed if request.seed is not None else stored.get("seed", 0)
@@ -106,6 +109,7 @@ def resolve(request: Request) -> Resolved:
     found = describe(env_id)
     env_id = found.id
     default, sources = _preset_layers(found, preset, scale, hyperparameters, seed)
+    _check_table(found, preset, default)
     config = _lay_over(default, stored, sources, f"file {request.file}")
     config = _lay_over(config, _option_tree(request.options, preset, config), sources, "given as an option")
     config = replace(config, preset=preset.name, scale=scale, hyperparameters=hyperparameters, seed=seed)
@@ -124,6 +128,41 @@ def resolve(request: Request) -> Resolved:
     spec = describe(env_id, limit if limit is None else max(limit, 1))
     validate(config, spec)
     return Resolved(config, spec, config == replace(default, scale="laptop", hyperparameters="code"), sources)
+
+
+def _check_labels(request: Request, stored: dict[str, Any]) -> None:
+    """A file's numbers are those of its scale: under another name they would still be."""
+    for name, asked in {"scale": request.scale, "hyperparameters": request.hyperparameters}.items():
+        if asked is not None and stored.get(name, asked) != asked:
+            raise ChorusError(
+                f"{request.file} is a configuration with {name} '{stored[name]}', not '{asked}', and its numbers are "
+                f"those; leave out --{name}, or take '{name}' and the numbers that shall change out of the file"
+            )
+
+
+def _check_table(spec: EnvSpec, preset: Preset, config: RunConfig) -> None:
+    """An option that would change a label and no number is refused."""
+    if config.hyperparameters == "code":
+        return
+    code, _ = _preset_layers(spec, preset, config.scale, "code", config.seed)
+    if replace(config, hyperparameters="code") == code:
+        raise ChorusError(
+            f"--hyperparameters table changes nothing in {preset.name}, whose optimiser and epsilon are not those of "
+            "the paper's table; leave the option out"
+        )
+
+
+def preset_difference(config: RunConfig, parent: Preset) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What `parent` has and this configuration's preset has not, and the other way round, before any option or file."""
+    spec, preset = describe(config.env.id), find_preset(config.preset)
+    leaves = [
+        flatten(_single_member(_preset_layers(spec, one, config.scale, config.hyperparameters, 0)[0]).to_json())
+        for one in (parent, preset)
+    ]
+    before, after = ({path: value for path, value in own.items() if path != "preset"} for own in leaves)
+    gone = {path: value for path, value in before.items() if path not in after or after[path] != value}
+    come = {path: value for path, value in after.items() if path not in before or before[path] != value}
+    return gone, come
 
 
 def _wanted(what: str, given: str | None, stored: str | None, where: str) -> str:
@@ -188,7 +227,7 @@ _ASKED_FOR = ("preset", "scale", "hyperparameters", "seed", "env.id")
 def _base_source(path: str, row_source: str) -> str:
     if path in _ASKED_FOR:
         return "asked for"
-    if path.startswith((*(f"agent.{part}" for part in _STRUCTURE), "acting", "replay.sampler", "replay.n_step")):
+    if path.startswith((*(f"agent.{part}" for part in _STRUCTURE), "acting", "replay.sampler")):
         root = PRESETS["double-dqn"]
         return f"preset {root.name} ({root.source})"
     return row_source
@@ -208,7 +247,7 @@ def _note_changes(before: dict[str, Any], after: dict[str, Any], sources: dict[s
 
 def _lay_over(config: RunConfig, change: dict[str, Any], sources: dict[str, str], who: str) -> RunConfig:
     before = config.to_json()
-    after = merge(before, change)
+    after = merge(before, change, whole=_WHOLE)
     if after == before:
         return config
     _note_changes(flatten(before), flatten(after), sources, who)

@@ -33,6 +33,10 @@ _TASKS = Scaled(
     laptop=Ground(("HalfCheetah-v4", "Hopper-v4", "Walker2d-v4"), 5),
     paper=Ground(_SETS["mujoco4"], 30),
 )
+# A sweep of every arm over capacities is much work on a CPU.
+_FEW_TASKS = Scaled(
+    smoke=_TASKS.smoke, laptop=Ground(("HalfCheetah-v4", "Walker2d-v4"), 3), paper=Ground(_SETS["mujoco4"], 30)
+)
 _FEWER_SEEDS = Scaled(smoke=2, laptop=5, paper=10)
 
 # The bottom layers of a network but its dense ones: three convolutions on Atari, one on MinAtar.
@@ -41,9 +45,7 @@ _LAYERS = Scaled(smoke=(0, 1), laptop=(0, 1, 2), paper=(0, 1, 2, 3, 4))
 _SIZES = Scaled(smoke=(2, 3), laptop=(2, 5, 10), paper=(2, 5, 10, 20))
 _GAME_BUFFERS = Scaled(smoke=(1_000, 2_000), laptop=(25_000, 100_000, 500_000), paper=(250_000, 1_000_000, 4_000_000))
 _LARGE_BUFFER = Scaled(smoke=(4_000,), laptop=(500_000,), paper=(4_000_000,))
-_TASK_BUFFERS = Scaled(
-    smoke=(1_000, 2_000), laptop=(10_000, 20_000, 100_000), paper=(100_000, 200_000, 500_000, 1_000_000)
-)
+_TASK_BUFFERS = Scaled(smoke=(1_000, 2_000), laptop=(20_000, 100_000), paper=(100_000, 200_000, 500_000, 1_000_000))
 _SHARES = Scaled(smoke=(0.1, 0.5), laptop=(0.05, 0.1, 0.3, 0.5), paper=(0.05, 0.1, 0.2, 0.3, 0.4, 0.5))
 _STICKY = Scaled[tuple](smoke=(None,), laptop=(None,), paper=(0.25,))
 
@@ -55,8 +57,8 @@ def _games(*arms: Arm, ground: Scaled[Ground] = _FEW_GAMES) -> Part:
     return Part(name="discrete", ground=ground, arms=arms)
 
 
-def _tasks(*arms: Arm) -> Part:
-    return Part(name="continuous", ground=_TASKS, arms=arms)
+def _tasks(*arms: Arm, ground: Scaled[Ground] = _TASKS) -> Part:
+    return Part(name="continuous", ground=ground, arms=arms)
 
 
 def _study(number: int, title: str, *parts: Part, laptop: str = "") -> Study:
@@ -81,8 +83,10 @@ _TABLE = (
         _games(
             Arm("double-dqn", {"buffer_size": _GAME_BUFFERS}), Arm("bootstrapped-dqn", {"buffer_size": _GAME_BUFFERS})
         ),
-        _tasks(Arm("sac", {"buffer_size": _TASK_BUFFERS}), Arm("ensemble-sac", {"buffer_size": _TASK_BUFFERS})),
-        laptop=f"{_FEWER_GAMES}; 3 tasks, 3 capacities, 5 seeds instead of 30",
+        _tasks(
+            *(Arm(name, {"buffer_size": _TASK_BUFFERS}) for name in ("sac", "ensemble-sac")), ground=_FEW_TASKS
+        ),
+        laptop=f"{_FEWER_GAMES}; 2 tasks, 2 capacities, 3 seeds instead of 30",
     ),
     _study(
         5, "the ensemble's size and its shared layers",
@@ -93,11 +97,15 @@ _TABLE = (
     ),
     _study(
         7, "CERL",
-        _games(*_BASELINES, Arm("bootstrapped-dqn", {"shared_layers": _CONVOLUTIONS}), _CERL, ground=_ALL_GAMES),
-        _tasks(
-            *(Arm(name, {"buffer_size": _TASK_BUFFERS}) for name in ("sac", "ensemble-sac", "ensemble-sac-cerl"))
+        _games(
+            *_BASELINES, Arm("bootstrapped-dqn", {"shared_layers": _CONVOLUTIONS}), _CERL,
+            ground=Scaled(smoke=_ALL_GAMES.smoke, laptop=_FEW_GAMES.laptop, paper=_ALL_GAMES.paper),
         ),
-        laptop=f"{_FIVE_GAMES}, L = 1 instead of 3; 3 tasks, 3 capacities, 5 seeds instead of 30",
+        _tasks(
+            *(Arm(name, {"buffer_size": _TASK_BUFFERS}) for name in ("sac", "ensemble-sac", "ensemble-sac-cerl")),
+            ground=_FEW_TASKS,
+        ),
+        laptop="3 games instead of 55, L = 1 instead of 3; 2 tasks, 2 capacities, 3 seeds instead of 30",
     ),
     _study(
         8, "the tandem in continuous control",

@@ -1,5 +1,6 @@
 """What makes no sense is refused before anything is written, all problems at once, each with its remedy."""
 
+from chorus.agents.optimizers import CentredRMSProp, Optimizer
 from chorus.ensemble.errors import Huber, QuantileHuber
 from chorus.ensemble.estimates import Quantile
 from chorus.ensemble.value_map import Beside, Cross, CrossOwn, Horizons
@@ -7,7 +8,7 @@ from chorus.envs.atari import ACTION_REPEAT
 from chorus.envs.spec import EnvSpec
 from chorus.errors import ChorusError
 from chorus.experiments.config import RunConfig
-from chorus.networks.torsos import Widened
+from chorus.networks.torsos import ConvTorso, CustomTorso, Torso, Widened
 from chorus.replay.samplers import BootstrapMasked, SelfOversampled
 from chorus.training.acting import Tandem
 from chorus.training.policies import Member
@@ -18,7 +19,10 @@ _MOST_FRAMES = 2**31 - 1
 
 
 def validate(config: RunConfig, spec: EnvSpec) -> None:
-    problems = [*_sizes(config), *_atari(config, spec), *_composition(config), *_budget(config, spec)]
+    network = _torso(config.agent.torso)
+    # How layers may be shared cannot be told of a network that cannot be.
+    composition = [] if network else _composition(config)
+    problems = [*_sizes(config), *network, *_atari(config, spec), *composition, *_budget(config, spec)]
     if problems:
         raise ChorusError("; ".join(problems))
 
@@ -38,6 +42,7 @@ def _sizes(config: RunConfig) -> list[str]:
         "--eval-episodes": config.evaluation.episodes,
         "--eval-envs": config.evaluation.slots,
         "--threads": config.runtime.threads,
+        "evaluation.max_episode_steps": config.evaluation.max_episode_steps,
         "--max-episode-steps": 1 if config.env.max_episode_steps is None else config.env.max_episode_steps,
     }
     problems = [f"{name} is {value}; it must be at least 1" for name, value in at_least_one.items() if value < 1]
@@ -68,10 +73,42 @@ def _sizes(config: RunConfig) -> list[str]:
         problems.append(f"agent.error.kappa is {agent.error.kappa}; it must be positive")
     if isinstance(agent.error, Huber) and agent.error.threshold <= 0:
         problems.append(f"agent.error.threshold is {agent.error.threshold}; it must be positive")
-    if agent.optimizer.learning_rate <= 0:
-        problems.append(f"--learning-rate is {agent.optimizer.learning_rate}; it must be positive")
+    problems += _optimizer(agent.optimizer)
     if config.exploration.decay_steps < 1:
         problems.append(f"--epsilon-decay is {config.exploration.decay_steps}; it must be at least 1 agent step")
+    return problems
+
+
+def _optimizer(optimizer: Optimizer) -> list[str]:
+    problems = []
+    if optimizer.learning_rate <= 0:
+        problems.append(f"--learning-rate is {optimizer.learning_rate}; it must be positive")
+    if optimizer.epsilon <= 0:
+        problems.append(f"agent.optimizer.epsilon is {optimizer.epsilon}; it must be positive")
+    if isinstance(optimizer, CentredRMSProp) and not 0 <= optimizer.decay < 1:
+        problems.append(f"agent.optimizer.decay is {optimizer.decay}; it must be at least 0 and below 1")
+    return problems
+
+
+def _torso(torso: Torso) -> list[str]:
+    """A user's own modules are theirs to check."""
+    if isinstance(torso, CustomTorso):
+        return []
+    if isinstance(torso, Widened):
+        problems = _torso(torso.torso)
+        return problems or ([] if torso.torso.dense else ["agent.torso.torso.dense is []; it needs a layer to widen"])
+    convolutions = torso.convolutions if isinstance(torso, ConvTorso) else ()
+    problems = []
+    if not convolutions and not torso.dense:
+        problems.append("agent.torso has no layers; heads need at least one below them: give agent.torso.dense a width")
+    if any(width < 1 for width in torso.dense):
+        problems.append(f"agent.torso.dense is {list(torso.dense)}; every layer needs at least 1 unit")
+    problems += [
+        f"agent.torso.convolutions has {layer.features} channels, kernel {layer.kernel} and stride {layer.stride}; "
+        "each must be at least 1"
+        for layer in convolutions
+        if min(layer.features, layer.kernel, layer.stride) < 1
+    ]
     return problems
 
 

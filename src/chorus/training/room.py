@@ -18,6 +18,7 @@ _CHECKPOINTS_AT_ONCE = 3
 # disk, and training would take many times as long.
 _SHARE_IN_MEMORY = 0.5
 _GIGABYTE = 1e9
+_OWN_GROUP, _ALL_GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
 
 
 def check_room(layout: RingLayout, state_bytes: int, run: Path) -> None:
@@ -69,7 +70,12 @@ def free_disk_bytes(path: Path) -> int:
 
 
 def _existing(path: Path) -> Path:
-    return next(place for place in (path, *path.absolute().parents) if place.exists())
+    try:
+        return next(place for place in (path, *path.absolute().parents) if place.exists())
+    except OSError as problem:
+        raise ChorusError(
+            f"the room for {path} cannot be measured ({problem.strerror}); choose another --out, or ask for access"
+        ) from problem
 
 
 def free_memory_bytes() -> int | None:
@@ -79,10 +85,30 @@ def free_memory_bytes() -> int | None:
         free = next(int(line.split()[1]) * 1_024 for line in lines if line.startswith("MemAvailable:"))
     except (OSError, StopIteration):
         return None
+    return min([free, *(left for group in _control_groups() if (left := _left_in(group)) is not None)])
+
+
+def _control_groups() -> list[Path]:
+    """The folders of the control groups this process is in, the innermost first; none where there are none."""
     try:
-        return min(free, int(Path("/sys/fs/cgroup/memory.max").read_text()))
-    except (OSError, ValueError):
-        return free
+        lines = _OWN_GROUP.read_text().splitlines()
+    except OSError:
+        return []
+    inside = next((line.removeprefix("0::").lstrip("/") for line in lines if line.startswith("0::")), None)
+    if inside is None:
+        return []
+    own = _ALL_GROUPS / inside
+    return [own, *(folder for folder in own.parents if folder.is_relative_to(_ALL_GROUPS))]
+
+
+def _left_in(group: Path) -> int | None:
+    """What a control group may still take: its limit less what it has, file pages not counted, which make way."""
+    try:
+        limit, taken = (int((group / name).read_text()) for name in ("memory.max", "memory.current"))
+        counts = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
+        return max(0, limit - taken + int(counts["inactive_file"]) + int(counts["active_file"]))
+    except (OSError, ValueError, KeyError):
+        return None
 
 
 def allocated_bytes(path: Path) -> int:
@@ -91,6 +117,7 @@ def allocated_bytes(path: Path) -> int:
     for file in path.rglob("*"):
         try:
             total += file.stat().st_blocks * 512
-        except FileNotFoundError:
+        except OSError:
+            # Gone since it was listed, or not ours to look at.
             continue
     return total

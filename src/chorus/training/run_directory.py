@@ -32,7 +32,12 @@ class RunDirectory:
         return self.path / "replay"
 
     def exists(self) -> bool:
-        return (self.path / "config.json").is_file()
+        try:
+            return (self.path / "config.json").is_file()
+        except OSError as problem:
+            raise ChorusError(
+                f"{self.path} cannot be looked into ({problem.strerror}); choose another --out, or ask for access"
+            ) from problem
 
     def create(self, config: dict[str, Any], meta: dict[str, Any]) -> None:
         """A new run; nothing may be there yet."""
@@ -59,14 +64,16 @@ class RunDirectory:
             raise ChorusError(
                 f"{self.path} is not a run directory: it has no config.json; `chorus list runs` shows runs"
             )
-        try:
-            return read_json(self.path / "config.json")
-        except ValueError as problem:
-            raise ChorusError(f"{self.path / 'config.json'} cannot be read ({problem}); restore it") from problem
+        return self._read("config.json")
 
     def read_meta(self) -> dict[str, Any]:
-        path = self.path / "meta.json"
-        return read_json(path) if path.is_file() else {}
+        return self._read("meta.json") if (self.path / "meta.json").is_file() else {}
+
+    def _read(self, name: str) -> dict[str, Any]:
+        try:
+            return read_json(self.path / name)
+        except (OSError, ValueError) as problem:
+            raise ChorusError(f"{self.path / name} cannot be read ({problem}); restore it") from problem
 
     def read_status(self) -> dict[str, Any]:
         path = self.path / "status.json"

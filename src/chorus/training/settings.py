@@ -61,6 +61,8 @@ class EvaluationSettings:
     """Environments played at once."""
     epsilon: float = 0.01
     """Chance of a random action."""
+    max_episode_steps: int = 5_000
+    """Agent steps after which an episode is cut where nothing else limits it: a policy may never end one."""
     policies: dict[str, Policy] = field(default_factory=dict)
     """The policies that are judged, by name."""
 

@@ -14,6 +14,7 @@ import jax
 import numpy as np
 
 from chorus.agents.q import AgentState
+from chorus.errors import ChorusError
 from chorus.randomness import Stream, entropy, generator, key_words
 from chorus.replay.ring import Ring, RingLayout
 from chorus.training import checkpoint
@@ -91,6 +92,10 @@ class EpisodeLog:
         return finished
 
 
+class NoIntactCheckpoint(ChorusError):
+    """A run was checkpointed and nothing of that can be used: going on from nothing would destroy its logs."""
+
+
 @dataclass
 class Training:
     """One run, ready to go; `run` starts it or goes on where its last checkpoint left it."""
@@ -110,9 +115,14 @@ class Training:
     def run(self) -> dict[str, Any]:
         """The run's last status; the directory must be locked."""
         try:
-            status = self._run()
+            ring, kept = self._find()
+            status = self._run(ring, kept)
+        except NoIntactCheckpoint:
+            # Refused, not failed: the run is left as it was found.
+            raise
         except Exception as problem:
-            self.directory.write_status("failed", f"{type(problem).__name__}: {problem}")
+            reached = self.directory.read_status().get("iteration", 0)
+            self.directory.write_status("failed", f"{type(problem).__name__}: {problem}", iteration=reached)
             raise
         finally:
             self.progress.close()
@@ -121,17 +131,27 @@ class Training:
             self.directory.close()
         return status
 
-    def _run(self) -> dict[str, Any]:
+    def _find(self) -> tuple[Ring, list[checkpoint.Checkpoint]]:
+        """The replay and the intact checkpoints. Only a run that never wrote one may start from nothing."""
         ring = Ring(self.layout, self.directory.replay)
         kept, complaints = checkpoint.find(self.directory.checkpoints, ring)
+        if not kept and (complaints or self.directory.read_status().get("iteration")):
+            raise NoIntactCheckpoint(
+                f"{self.directory.path} has been trained and none of its checkpoints is intact "
+                f"({'; '.join(complaints) or 'the folder checkpoints is empty'}); its logs are left as they are: "
+                "restore the files, or remove the folder and train again"
+            )
+        for complaint in complaints:
+            self.progress.say(complaint)
+        return ring, kept
+
+    def _run(self, ring: Ring, kept: list[checkpoint.Checkpoint]) -> dict[str, Any]:
         newest = kept[-1] if kept else None
         state = self._restore(newest, ring)
         self.directory.open_logs(newest.offsets if newest else {})
         self.diverged = newest.diverged_members if newest else ()
         schedule = self.loop.schedule
         self.progress.start(self.directory.path.name, newest.step if newest else 0, schedule.total_steps)
-        for complaint in complaints:
-            self.progress.say(complaint)
         self.directory.write_status("running", iteration=newest.iteration if newest else 0)
 
         step = newest.step if newest else 0

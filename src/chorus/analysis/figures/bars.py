@@ -20,7 +20,7 @@ from chorus.analysis.figures.drawing import (
 )
 from chorus.analysis.figures.style import INK, PANEL, Look
 
-SYMLOG_LINEAR = 0.1  # SPEC 5.3
+SYMLOG_LINEAR = 0.1  # as in the paper's bars
 SYMLOG_TICKS = sorted({0.0} | {sign * size for size in (0.1, 0.3, 1, 3, 10, 30, 100, 1000) for sign in (-1, 1)})
 
 

@@ -11,7 +11,7 @@ from chorus.analysis.figures.drawing import Drawing, in_house_style, soften, tag
 from chorus.analysis.figures.style import GRID, MUTED, Look
 
 COLUMNS = ("environment", "active - passive", "single - ensemble (indiv.)", "excluded because")
-# SPEC 5.5, figure 3 right: games the single agent hardly plays, and games where the ensemble is the better
+# The paper's figure 3, right: games the single agent hardly plays, and games where the ensemble is the better
 # one.
 LOWEST_SINGLE_SCORE = 0.05
 
