@@ -14,8 +14,6 @@ from chorus.analysis.loading import load_runs
 from chorus.analysis.report.tables import final_table
 from chorus.analysis.study import make_study
 from chorus.ensemble.value_map import Cross
-from chorus.experiments.demo import DEMO
-from chorus.experiments.studies import jobs_of
 from chorus.training.acting import Uniform
 
 TARGET = Path(__file__).parent.parent / "docs" / "figures"
@@ -30,7 +28,7 @@ def diagrams() -> dict[str, figures.Drawing]:
 
 def demo(runs: Path) -> dict[str, figures.Drawing]:
     """Learning curves; the table of final returns is printed as Markdown."""
-    study = make_study(load_runs([job.path for job in jobs_of(DEMO, "laptop", runs) if job.has_ended]))
+    study = make_study(load_runs([runs]))
     drawing = drawings.learning_in(study, study.results.series, study.results.envs[0])
     assert drawing is not None
     print("| | mean final return | 95 % interval | seeds |\n|---|---|---|---|")

@@ -100,6 +100,7 @@ def test_runs_that_are_there_are_only_diagnosed(tmp_path, capsys):
     assert "mean return 11.0 against 11.0, difference +0.00 (95 % interval -" in said
     assert "Is there too little diversity?\n  No: the members do disagree." in said
     assert "Too few seeds to tell; until there are more, Double DQN, because it costs least." in said
+    assert "Note: At the smoke scale nothing is learnt" in said
     page = tmp_path / "reports" / "diagnosis-CartPole-v1-smoke.html"
     assert f"\ndiagnosis: {page}\n" in said and page.is_file()
     wanted = f"next: chorus diagnose CartPole-v1 --scale smoke --out {tmp_path} --seeds 6"

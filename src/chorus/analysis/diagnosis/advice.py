@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from chorus.analysis.diagnosis.evidence import Contrast, Evidence
-from chorus.analysis.diagnosis.wording import compared, many, unsettled_because
+from chorus.analysis.diagnosis.wording import FEW_SEEDS, compared, many, unsettled_because
 from chorus.analysis.results import Series
+from chorus.analysis.summary import ENOUGH_SEEDS
 
 
 @dataclass(frozen=True)
@@ -29,15 +30,15 @@ def advise(evidence: Evidence) -> Advice:
         return Advice(None, False, "No advice: there is no evaluation of an ensemble.", ())
     better = [found for found in against if found.above]
     best = max(better or against, key=lambda found: found.difference.value)
+    enough = best.difference.runs >= ENOUGH_SEEDS
+    lead, caution = ("Use", ()) if enough else ("A hint, no more: use", (FEW_SEEDS,))
     if better:
-        return Advice(best.first, True, f"Use {best.first.label}.", _reasons_for(best, against, evidence))
-    if all(found.below for found in against):
         return Advice(
-            single,
-            True,
-            f"Use {single.label}: every ensemble tried is worse, and costs more.",
-            tuple(map(compared, against)),
+            best.first, enough, f"{lead} {best.first.label}.", (*_reasons_for(best, against, evidence), *caution)
         )
+    if all(found.below for found in against):
+        headline = f"{lead} {single.label}: every ensemble tried is worse, and costs more."
+        return Advice(single, enough, headline, (*map(compared, against), *caution))
     return Advice(
         single,
         False,

@@ -13,6 +13,7 @@ from chorus.analysis.comparisons import FEWEST_RUNS
 from chorus.analysis.diagnosis.advice import Advice, advise
 from chorus.analysis.diagnosis.evidence import Contrast, Evidence, gather
 from chorus.analysis.diagnosis.wording import (
+    FEW_SEEDS,
     compared,
     interval,
     many,
@@ -22,7 +23,7 @@ from chorus.analysis.diagnosis.wording import (
     unsettled_because,
 )
 from chorus.analysis.results import Results, Series
-from chorus.analysis.summary import Finding
+from chorus.analysis.summary import ENOUGH_SEEDS, Finding
 from chorus.analysis.variants import Variant, short_number
 
 # Votes with less than this share of the largest possible entropy are nearly one vote.
@@ -241,7 +242,8 @@ def _gain(
 
 
 def _finding(question: str, verdict: str, lead: str, found: Contrast, details: tuple[str, ...] = ()) -> Finding:
-    return Finding(question, verdict, f"{lead} {compared(found)}", details)
+    hint = (FEW_SEEDS,) if found.settled and found.difference.runs < ENOUGH_SEEDS else ()
+    return Finding(question, verdict, f"{lead} {compared(found)}", (*details, *hint))
 
 
 def _missing(question: str, who: str) -> Finding:

@@ -8,8 +8,10 @@ import numpy as np
 from chorus.analysis.bootstrap import Estimate
 from chorus.analysis.comparisons import FEWEST_RUNS
 from chorus.analysis.diagnosis.evidence import Contrast
+from chorus.analysis.summary import ENOUGH_SEEDS
 
 Shown = Callable[[float], str]
+FEW_SEEDS = f"With fewer than {ENOUGH_SEEDS} seeds intervals are too narrow: take this as a hint."
 
 
 def number(value: float) -> str:
