@@ -2,7 +2,6 @@
 
 from itertools import pairwise
 
-import jax
 import numpy as np
 
 from benchmarks import harness
