@@ -70,4 +70,4 @@ def _print(player: "Player", results: list) -> None:
     print(f"  return        {returns.mean():.2f}   95 % bootstrap interval of the mean {low:.2f} to {high:.2f}")
     print(f"  range         {returns.min():.2f} to {returns.max():.2f}")
     print(f"  length        {lengths.mean():.1f} agent steps")
-    print(f"  {among.metric.replace('_', ' '):<15} {diversity:.3f} {among.unit}")
+    print(f"  {among.metric.removeprefix('diversity/').replace('_', ' '):<15} {diversity:.3f} {among.unit}")
