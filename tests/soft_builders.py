@@ -1,6 +1,5 @@
 """Small SAC ensembles to test with."""
 
-from dataclasses import replace
 from typing import Any
 
 import jax
@@ -8,7 +7,7 @@ import numpy as np
 
 from chorus.actions import Box
 from chorus.agents.actors import SquashedGaussian
-from chorus.agents.agent import Agent
+from chorus.agents.agent import Agent, AgentState
 from chorus.agents.batch import Batch
 from chorus.agents.optimizers import Adam
 from chorus.agents.sac import sac_agent
@@ -72,5 +71,12 @@ def together(groups: Any) -> Any:
     return {"critic": critic, **jax.tree.map(lambda *own: np.concatenate(own, axis=0), *rest)}
 
 
-def with_members(rule: SoftActorCritic, kind: ValueMapRule, members: int) -> SoftActorCritic:
-    return replace(rule, value_map=kind.build(members, 0.99))
+def soft_state(agent: Agent, seed: int = 0) -> AgentState:
+    """Random parameters of the right shapes, temperatures of 1; nothing is compiled."""
+    rng = np.random.default_rng(seed)
+    shapes = jax.eval_shape(agent.init, jax.random.key(0))
+    zeros = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
+    drawn = jax.tree.map(lambda leaf: rng.normal(scale=0.4, size=leaf.shape).astype(np.float32), shapes.params)
+    params = tuple({**own, "log_temperature": np.zeros_like(own["log_temperature"])} for own in drawn)
+    targets = tuple(jax.tree.map(np.array, own["critic"]) for own in params)
+    return zeros._replace(params=params, target_params=targets, noise=np.uint32([1, 2]))

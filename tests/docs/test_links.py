@@ -43,7 +43,7 @@ def test_cited_equations_and_deviations_are_numbered_in_the_documents() -> None:
 def test_every_logged_metric_is_defined() -> None:
     page = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
     training = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src/chorus/training").glob("*.py"))
-    logged = set(re.findall(r'"((?:charts|losses|replay|members|time|system)/\w+)"', training))
+    logged = set(re.findall(r'"((?:charts|losses|replay|members|time|system|diversity)/\w+)"', training))
     logged |= {
         name.replace("{policy_name}", "<policy>") for name in re.findall(r'f"((?:eval|diversity)/[^"]+)"', training)
     }

@@ -189,7 +189,7 @@ class Ensemble:
         params: Any,
         target_params: Any,
         optimizer: Any,
-        totals: dict[str, Array],
+        totals: dict[str, Any],
         batch: Batch,
         seed: AnyArray,
         updates: Int[AnyArray, ""],

@@ -72,4 +72,4 @@ def _print(player: "Player", results: list) -> None:
     print(f"  length        {lengths.mean():.1f} agent steps")
     if cut := sum(result.bias is None for result in results):
         print(f"  cut             {cut} of {len(returns)} episodes, by their time limit")
-    print(f"  {among.metric.replace('_', ' '):<15} {diversity:.3f} {among.unit}")
+    print(f"  {among.metric.removeprefix('diversity/').replace('_', ' '):<15} {diversity:.3f} {among.unit}")

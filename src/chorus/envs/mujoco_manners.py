@@ -1,5 +1,6 @@
 """What MuJoCo would leave in a user's folder or fail at without a screen, unless told otherwise."""
 
+import importlib
 import os
 import sys
 
@@ -17,7 +18,10 @@ def teach(env_id: str, render_mode: str | None) -> None:
     if render_mode is not None and sys.platform == "linux" and not os.environ.get("DISPLAY"):
         # Read when MuJoCo is imported; it would look for a window otherwise.
         os.environ.setdefault("MUJOCO_GL", "egl")
-    entry_point = gymnasium.spec(env_id).entry_point
+    module, _, name = env_id.rpartition(":")
+    if module:
+        importlib.import_module(module)
+    entry_point = gymnasium.spec(name).entry_point
     if isinstance(entry_point, str):
         load_env_creator(entry_point)
     if "mujoco" in sys.modules:

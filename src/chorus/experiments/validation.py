@@ -76,10 +76,11 @@ def _sizes(config: RunConfig) -> list[str]:
         problems.append(f"agent.estimate.quantiles is {agent.estimate.quantiles}; it must be at least 1")
     if isinstance(agent.error, QuantileHuber) and agent.error.kappa <= 0:
         problems.append(f"agent.error.kappa is {agent.error.kappa}; it must be positive")
-    errors = (agent.error.main, agent.error.auxiliary) if isinstance(agent.error, MainAndAuxiliary) else (agent.error,)
-    for error in errors:
-        if isinstance(error, Huber | TwiceHuber) and error.threshold <= 0:
-            problems.append(f"--huber-threshold is {error.threshold}; it must be positive")
+    name, error = "agent.error.threshold", agent.error
+    if isinstance(error, MainAndAuxiliary):
+        name, error = "--huber-threshold", error.auxiliary
+    if isinstance(error, Huber | TwiceHuber) and error.threshold <= 0:
+        problems.append(f"{name} is {error.threshold}; it must be positive")
     if not 0 < agent.target_rate <= 1:
         problems.append(f"--target-rate is {agent.target_rate}; it must be above 0 and at most 1")
     problems += _optimizer(agent.optimizer)

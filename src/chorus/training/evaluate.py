@@ -126,7 +126,7 @@ def summarise(results: list[EpisodeResult], policy_name: str, actions: Actions) 
         f"eval/{policy_name}/episodic_return": float(np.mean([result.episodic_return for result in results])),
         f"eval/{policy_name}/episodic_length": float(lengths.mean()),
         f"eval/{policy_name}/episodes": float(len(results)),
-        f"diversity/{council(actions).metric}/{policy_name}": float(
+        f"{council(actions).metric}/{policy_name}": float(
             np.average([result.diversity for result in results], weights=lengths)
         ),
     }

@@ -43,10 +43,10 @@ def council(actions: Actions) -> Council:
         return Council(
             lambda proposed, key: majority(proposed, count, key),
             partial(vote_entropy, num_actions=count),
-            "vote_entropy",
+            "diversity/vote_entropy",
             "nats",
         )
-    return Council(lambda proposed, key: mean_action(proposed), action_distance, "action_distance", "of 1 at most")
+    return Council(lambda proposed, key: mean_action(proposed), action_distance, "diversity/action_distance", "squared")
 
 
 class Choice(NamedTuple):
