@@ -43,7 +43,7 @@ def test_an_evaluation_measures_the_bias_against_clipped_rewards():
         evaluator = Evaluator(
             agent=agent,
             members=2,
-            actions=3,
+            actions=env.spec.actions,
             make_stepper=lambda decide, slots: JaxStepper(env, decide, slots),
             slots=2,
             epsilon=0.0,

@@ -51,7 +51,7 @@ def test_acting_and_proposing_agree_with_priors():
     agent = tiny_agent(rule, network)
     params = agent.init(jax.random.key(2)).params
     observation = jnp.asarray(np.random.default_rng(0).normal(size=(6, *FLAT)), jnp.float32)
-    proposed = agent.propose(params, observation).action
+    proposed = agent.propose(params, observation, jax.random.key(1)).action
     for member in range(3):
         acted = agent.act(params, observation, jnp.full(6, member), jax.random.key(0), jnp.float32(-1.0))
         np.testing.assert_array_equal(acted, proposed[:, member])

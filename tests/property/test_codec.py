@@ -7,19 +7,20 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
+from chorus.agents.actors import Greedy, SquashedGaussian
 from chorus.agents.optimizers import Adam, CentredRMSProp
 from chorus.ensemble.auxiliary import Mico, NoAuxiliary
-from chorus.ensemble.errors import Huber, QuantileHuber, Squared
+from chorus.ensemble.errors import Huber, MainAndAuxiliary, QuantileHuber, Squared, TwiceHuber
 from chorus.ensemble.estimates import Quantile, Scalar
 from chorus.ensemble.selection import Online, Target
 from chorus.ensemble.value_map import Beside, Cross, CrossOwn, Horizons, Members
 from chorus.errors import ChorusError
 from chorus.experiments.codec import flatten, merge
 from chorus.experiments.config import AgentSettings, EnvSettings, RunConfig, Runtime
-from chorus.networks.layers import FanInUniform, VarianceScaled
+from chorus.networks.layers import FanInUniform, Orthogonal, VarianceScaled
 from chorus.networks.torsos import ConvLayer, ConvTorso, CustomTorso, MLPTorso
 from chorus.training.acting import LinearEpsilon, Tandem, Uniform, UniformEachStep
-from chorus.training.policies import Member, RandomMember, Vote
+from chorus.training.policies import MeanAction, Member, RandomMember, Vote
 from chorus.training.settings import EvaluationSettings, ReplaySettings, Schedule
 
 
@@ -55,7 +56,12 @@ torsos = st.one_of(
     ),
     built(CustomTorso, description=texts),
 )
-policies = st.one_of(built(RandomMember), built(Vote), built(Member, index=sizes))
+policies = st.one_of(
+    built(RandomMember, mode=st.booleans()),
+    built(Vote),
+    built(MeanAction, mode=st.booleans()),
+    built(Member, index=sizes),
+)
 horizons = built(Horizons, horizons=st.lists(st.integers(1, 200), min_size=1, max_size=4))
 value_maps = st.one_of(
     built(Members),
@@ -78,10 +84,21 @@ recipes = built(
         torso=torsos,
         value_map=value_maps,
         estimate=st.one_of(built(Scalar), built(Quantile, quantiles=sizes)),
-        error=st.one_of(built(Squared), built(Huber, threshold=shares), built(QuantileHuber, kappa=shares)),
+        actor=st.one_of(
+            built(Greedy),
+            built(SquashedGaussian, critics=sizes, initial_temperature=shares, target_entropy=shares),
+        ),
+        error=st.one_of(
+            built(Squared),
+            built(Huber, threshold=shares),
+            built(QuantileHuber, kappa=shares),
+            built(MainAndAuxiliary, main=built(Squared), auxiliary=built(TwiceHuber, threshold=shares)),
+        ),
         selection=st.one_of(built(Online), built(Target)),
         auxiliary=st.one_of(built(NoAuxiliary), built(Mico, weight=shares, beta=shares)),
-        initialization=st.one_of(built(FanInUniform), built(VarianceScaled, scale=shares)),
+        initialization=st.one_of(
+            built(FanInUniform), built(VarianceScaled, scale=shares), built(Orthogonal, scale=shares)
+        ),
         prior_scale=shares,
         optimizer=st.one_of(
             built(Adam, learning_rate=shares, epsilon=shares),
@@ -89,6 +106,7 @@ recipes = built(
         ),
         discount=shares,
         target_period_updates=sizes,
+        target_rate=shares,
         reward_clip=st.none() | shares,
     ),
     acting=st.one_of(built(Uniform), built(UniformEachStep), built(Tandem, passive_share=shares)),

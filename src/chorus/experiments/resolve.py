@@ -230,7 +230,7 @@ _ASKED_FOR = ("preset", "scale", "hyperparameters", "seed", "env.id")
 def _base_source(path: str, root: Preset, row_source: str) -> str:
     if path in _ASKED_FOR:
         return "asked for"
-    if path.startswith((*(f"agent.{part}" for part in _STRUCTURE), "acting", "replay.sampler", "replay.n_step")):
+    if path.startswith((*(f"agent.{part}" for part in _STRUCTURE), "acting", "replay.sampler")):
         return f"preset {root.name} ({root.source})"
     return row_source
 
