@@ -1,4 +1,4 @@
-"""What a run will cost, before it is run: measured rates, and no more precise than a plan needs.
+"""What a run will cost, before it is run: rates of some machine, no more precise than a plan needs.
 
 Seconds of one core: a start (imports, compilation), then so much for each agent step and for each member's share of a
 gradient step, evaluation included. A grid that is under way corrects these numbers by what it sees.
@@ -10,7 +10,7 @@ from functools import cache
 from chorus.envs.registry import describe
 from chorus.experiments.config import RunConfig
 
-CPU_SOURCE = "estimated from rates measured on one machine, docs/reproduction.md"
+CPU_SOURCE = "estimated, docs/reproduction.md says from what"
 GPU_SOURCE = "assumed: the times that the paper states for an RTX 8000"
 
 _START_SECONDS = 15.0
@@ -25,7 +25,7 @@ class Rate:
     member: float
 
 
-# On one core, measured at the laptop scale (docs/reproduction.md).
+# On one core at the laptop scale; docs/reproduction.md says which were measured.
 _CPU = {
     "minatar": Rate(step=1.2e-4, member=5.7e-4),
     "flat": Rate(step=2.0e-4, member=5.0e-4),

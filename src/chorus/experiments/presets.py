@@ -2,23 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
-from chorus.agents.actors import SquashedGaussian
-from chorus.ensemble.auxiliary import Mico
-from chorus.ensemble.errors import MainAndAuxiliary, QuantileHuber, Squared, TwiceHuber
-from chorus.ensemble.estimates import Quantile
-from chorus.ensemble.selection import Target
-from chorus.ensemble.value_map import Cross, CrossOwn, Horizons
 from chorus.errors import ChorusError
+from chorus.experiments import preset_changes as changes
 from chorus.experiments.config import RunConfig
 from chorus.experiments.scales import Row
-from chorus.networks.layers import Orthogonal, VarianceScaled
-from chorus.networks.torsos import ConvTorso, MLPTorso, Widened
-from chorus.replay.samplers import BootstrapMasked, SelfOversampled
 from chorus.suggest import did_you_mean
-from chorus.training.acting import Tandem, UniformEachStep
-from chorus.training.policies import MeanAction, Member, Policy, RandomMember, Vote
 
 # (the parent's configuration, the scale's row) -> this preset's configuration
 Change = Callable[[RunConfig, Row], RunConfig]
@@ -45,111 +34,6 @@ class Preset:
         return replace(self.change(start, row), preset=self.name)
 
 
-def _agent(config: RunConfig, **changes: Any) -> RunConfig:
-    return replace(config, agent=replace(config.agent, **changes))
-
-
-def _double_dqn(config: RunConfig, row: Row) -> RunConfig:
-    return config
-
-
-def _evaluated(config: RunConfig, policies: dict[str, Policy]) -> RunConfig:
-    return replace(config, evaluation=replace(config.evaluation, policies=policies))
-
-
-def _bootstrapped_dqn(config: RunConfig, row: Row) -> RunConfig:
-    return _agent(
-        _evaluated(config, {"individual": RandomMember(), "aggregate": Vote()}),
-        members=row.members,
-    )
-
-
-def _cerl(config: RunConfig, row: Row) -> RunConfig:
-    return _agent(config, value_map=Cross())
-
-
-def _cerl_self_target(config: RunConfig, row: Row) -> RunConfig:
-    return _agent(config, value_map=CrossOwn())
-
-
-def _tandem(config: RunConfig, row: Row) -> RunConfig:
-    evaluated = _evaluated(config, {"active": Member(index=0), "passive": Member(index=1)})
-    return _agent(replace(evaluated, acting=Tandem()), members=2)
-
-
-def _qr_dqn(config: RunConfig, row: Row) -> RunConfig:
-    config = _agent(
-        config, estimate=Quantile(), error=QuantileHuber(), selection=Target(), initialization=VarianceScaled()
-    )
-    config = replace(config, replay=replace(config.replay, n_step=3))
-    change = row.quantile
-    if change is None:
-        return config
-    config = _agent(config, torso=change.torso, optimizer=change.optimizer, target_period_updates=change.target_updates)
-    return replace(
-        config,
-        env=replace(
-            config.env, atari=config.env.atari and replace(config.env.atari, sticky_actions=change.sticky_actions)
-        ),
-        exploration=change.epsilon,
-        schedule=replace(config.schedule, learning_starts=change.epsilon.warmup_steps),
-        evaluation=replace(config.evaluation, epsilon=change.eval_epsilon),
-    )
-
-
-def _multi_horizon(config: RunConfig, row: Row) -> RunConfig:
-    return _agent(config, value_map=Horizons())
-
-
-def _mico(config: RunConfig, row: Row) -> RunConfig:
-    """MICo's distance is defined for 1-step rewards, whatever the scale says."""
-    return _agent(replace(config, replay=replace(config.replay, n_step=1)), auxiliary=Mico())
-
-
-def _prior(config: RunConfig, row: Row) -> RunConfig:
-    return _agent(config, prior_scale=3.0)
-
-
-def _per_step(config: RunConfig, row: Row) -> RunConfig:
-    return replace(config, acting=UniformEachStep())
-
-
-def _self_oversampled(config: RunConfig, row: Row) -> RunConfig:
-    return replace(config, replay=replace(config.replay, sampler=SelfOversampled()))
-
-
-def _data_bootstrapped(config: RunConfig, row: Row) -> RunConfig:
-    return replace(config, replay=replace(config.replay, sampler=BootstrapMasked()))
-
-
-def _life_loss(config: RunConfig, row: Row) -> RunConfig:
-    if config.env.atari is None:
-        raise ChorusError(f"life-loss is for Atari games and {config.env.id} has no lives; use bootstrapped-dqn there")
-    return replace(config, env=replace(config.env, atari=replace(config.env.atari, terminal_on_life_loss=True)))
-
-
-def _wide(config: RunConfig, row: Row) -> RunConfig:
-    assert isinstance(config.agent.torso, ConvTorso | MLPTorso), "a row's own torso"
-    return _agent(config, torso=Widened(torso=config.agent.torso))
-
-
-# By the paper's sampled actions, and by modes, which tell the ensemble's gain from that of less noise.
-_ALONE: dict[str, Policy] = {"individual": RandomMember(), "individual-mode": RandomMember(mode=True)}
-_TOGETHER: dict[str, Policy] = {"aggregate": MeanAction(), "aggregate-mode": MeanAction(mode=True)}
-
-
-def _sac(config: RunConfig, row: Row) -> RunConfig:
-    return _agent(_evaluated(config, _ALONE), actor=SquashedGaussian(), error=Squared(), initialization=Orthogonal())
-
-
-def _ensemble_sac(config: RunConfig, row: Row) -> RunConfig:
-    return _agent(_evaluated(config, _ALONE | _TOGETHER), members=row.members)
-
-
-def _ensemble_sac_cerl(config: RunConfig, row: Row) -> RunConfig:
-    return _agent(config, value_map=Cross(), error=MainAndAuxiliary(main=Squared(), auxiliary=TwiceHuber()))
-
-
 _ENSEMBLE = frozenset({"members", "shared_layers", "prior_scale"})
 
 PRESETS: dict[str, Preset] = {
@@ -161,7 +45,7 @@ PRESETS: dict[str, Preset] = {
             summary="one agent: the baseline every ensemble is compared with",
             source="paper section 3; docs/equations.md E1",
             parent=None,
-            change=_double_dqn,
+            change=changes.double_dqn,
             home="MinAtar/Breakout-v1",
         ),
         Preset(
@@ -170,7 +54,7 @@ PRESETS: dict[str, Preset] = {
             summary="N members act in turn, an episode each, and learn from all data",
             source="paper section 3, algorithm 1; docs/equations.md E2",
             parent="double-dqn",
-            change=_bootstrapped_dqn,
+            change=changes.bootstrapped_dqn,
             options=_ENSEMBLE,
         ),
         Preset(
@@ -179,7 +63,7 @@ PRESETS: dict[str, Preset] = {
             summary="every member also learns the value functions of all the others",
             source="paper section 5, algorithm 2; docs/equations.md E3",
             parent="bootstrapped-dqn",
-            change=_cerl,
+            change=changes.cerl,
             options=_ENSEMBLE,
         ),
         Preset(
@@ -188,7 +72,7 @@ PRESETS: dict[str, Preset] = {
             summary="CERL whose auxiliary heads bootstrap from their own network",
             source="paper figure 22; docs/equations.md E4",
             parent="cerl",
-            change=_cerl_self_target,
+            change=changes.cerl_self_target,
             options=_ENSEMBLE,
         ),
         Preset(
@@ -197,7 +81,7 @@ PRESETS: dict[str, Preset] = {
             summary="two members learn from the same batches; the passive one gathers only a share p of the data",
             source="paper section 4; docs/equations.md E5",
             parent="bootstrapped-dqn",
-            change=_tandem,
+            change=changes.tandem,
             options=frozenset({"shared_layers", "passive_share", "prior_scale"}),
         ),
         Preset(
@@ -206,7 +90,7 @@ PRESETS: dict[str, Preset] = {
             summary="one agent that learns the distribution of returns as 200 quantiles, with 3-step returns",
             source="paper figure 16; docs/equations.md E13",
             parent="double-dqn",
-            change=_qr_dqn,
+            change=changes.qr_dqn,
         ),
         Preset(
             name="bootstrapped-qr-dqn",
@@ -214,7 +98,7 @@ PRESETS: dict[str, Preset] = {
             summary="Bootstrapped DQN of QR-DQN members",
             source="paper figure 16; docs/equations.md E13",
             parent="bootstrapped-dqn",
-            change=_qr_dqn,
+            change=changes.qr_dqn,
             options=_ENSEMBLE,
         ),
         Preset(
@@ -223,7 +107,7 @@ PRESETS: dict[str, Preset] = {
             summary="one agent that also predicts nine shorter horizons",
             source="paper figure 25; docs/equations.md E6",
             parent="double-dqn",
-            change=_multi_horizon,
+            change=changes.multi_horizon,
         ),
         Preset(
             name="bootstrapped-dqn-mh",
@@ -231,7 +115,7 @@ PRESETS: dict[str, Preset] = {
             summary="every member also predicts nine shorter horizons",
             source="paper figure 25; docs/equations.md E6",
             parent="bootstrapped-dqn",
-            change=_multi_horizon,
+            change=changes.multi_horizon,
             options=_ENSEMBLE,
         ),
         Preset(
@@ -240,7 +124,7 @@ PRESETS: dict[str, Preset] = {
             summary="one agent whose features are shaped by a distance between states",
             source="paper figure 26; docs/equations.md E14",
             parent="double-dqn",
-            change=_mico,
+            change=changes.mico,
             options=frozenset({"mico_weight"}),
         ),
         Preset(
@@ -249,7 +133,7 @@ PRESETS: dict[str, Preset] = {
             summary="every member's features are shaped by a distance between states",
             source="paper figure 26; docs/equations.md E14",
             parent="bootstrapped-dqn",
-            change=_mico,
+            change=changes.mico,
             options=_ENSEMBLE | {"mico_weight"},
         ),
         Preset(
@@ -258,7 +142,7 @@ PRESETS: dict[str, Preset] = {
             summary="the acting member is drawn anew before every action, not for every episode",
             source="paper figure 17; docs/algorithms.md",
             parent="bootstrapped-dqn",
-            change=_per_step,
+            change=changes.per_step,
             options=_ENSEMBLE,
         ),
         Preset(
@@ -267,7 +151,7 @@ PRESETS: dict[str, Preset] = {
             summary="half of the time a member learns from its own transitions only",
             source="paper figure 14; docs/equations.md E16",
             parent="bootstrapped-dqn",
-            change=_self_oversampled,
+            change=changes.self_oversampled,
             options=_ENSEMBLE | {"own_probability", "joint_coin"},
         ),
         Preset(
@@ -276,7 +160,7 @@ PRESETS: dict[str, Preset] = {
             summary="each member learns from its own random three quarters of the transitions",
             source="paper figure 20; docs/equations.md E17",
             parent="bootstrapped-dqn",
-            change=_data_bootstrapped,
+            change=changes.data_bootstrapped,
             options=_ENSEMBLE | {"keep_probability"},
         ),
         Preset(
@@ -285,7 +169,7 @@ PRESETS: dict[str, Preset] = {
             summary="a lost life ends the return; Atari only (its baseline: double-dqn --terminal-on-life-loss)",
             source="paper figure 15; docs/deviations.md D16",
             parent="bootstrapped-dqn",
-            change=_life_loss,
+            change=changes.life_loss,
             options=_ENSEMBLE,
         ),
         Preset(
@@ -294,7 +178,7 @@ PRESETS: dict[str, Preset] = {
             summary="without CERL's heads but with as many parameters, in a wider last hidden layer",
             source="paper figure 24; docs/equations.md E18",
             parent="bootstrapped-dqn",
-            change=_wide,
+            change=changes.wide,
             options=_ENSEMBLE,
         ),
         Preset(
@@ -303,7 +187,7 @@ PRESETS: dict[str, Preset] = {
             summary="to every member's predictions is added a random network that nobody trains",
             source="Osband et al. 2018, beyond the paper; docs/equations.md E15",
             parent="bootstrapped-dqn",
-            change=_prior,
+            change=changes.prior,
             options=_ENSEMBLE,
         ),
         Preset(
@@ -312,7 +196,7 @@ PRESETS: dict[str, Preset] = {
             summary="CERL with random priors, which keep members apart even when they share layers",
             source="Osband et al. 2018, named in the paper's discussion; docs/equations.md E15",
             parent="cerl",
-            change=_prior,
+            change=changes.prior,
             options=_ENSEMBLE,
         ),
         Preset(
@@ -321,7 +205,7 @@ PRESETS: dict[str, Preset] = {
             summary="one agent for continuous actions: the baseline of ensembles there",
             source="paper section 3; docs/equations.md E19 to E21",
             parent=None,
-            change=_sac,
+            change=changes.sac,
             home="Hopper-v4",
         ),
         Preset(
@@ -330,7 +214,7 @@ PRESETS: dict[str, Preset] = {
             summary="N SAC members act in turn, an episode each, and learn from all data",
             source="paper section 3; docs/equations.md E19 to E21",
             parent="sac",
-            change=_ensemble_sac,
+            change=changes.ensemble_sac,
             options=frozenset({"members"}),
         ),
         Preset(
@@ -339,7 +223,7 @@ PRESETS: dict[str, Preset] = {
             summary="every member's critics also learn the values of all the others' policies",
             source="paper section 5; docs/equations.md E22",
             parent="ensemble-sac",
-            change=_ensemble_sac_cerl,
+            change=changes.ensemble_sac_cerl,
             options=frozenset({"members", "huber_threshold"}),
         ),
         Preset(
@@ -348,7 +232,7 @@ PRESETS: dict[str, Preset] = {
             summary="Ensemble SAC + CERL whose auxiliary heads bootstrap from their own critics",
             source="paper figure 22; docs/equations.md E22",
             parent="ensemble-sac-cerl",
-            change=_cerl_self_target,
+            change=changes.cerl_self_target,
             options=frozenset({"members", "huber_threshold"}),
         ),
         Preset(
@@ -357,7 +241,7 @@ PRESETS: dict[str, Preset] = {
             summary="two SAC members learn from the same batches; the passive one gathers only a share p of the data",
             source="paper figure 8; docs/equations.md E5",
             parent="ensemble-sac",
-            change=_tandem,
+            change=changes.tandem,
             options=frozenset({"passive_share"}),
         ),
     )

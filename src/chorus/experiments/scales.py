@@ -222,7 +222,7 @@ TABLE: dict[tuple[str, Scale], Row] = {
     ),
     ("control", "laptop"): replace(
         _CONTROL_PAPER,
-        source="laptop scale for Box actions, measured (docs/scales.md)",
+        source="laptop scale for Box actions (docs/scales.md)",
         torso=MLPTorso(dense=(64, 64)),
         buffer=20_000,
         batch=128,

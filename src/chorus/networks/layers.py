@@ -30,7 +30,7 @@ def uniform(bound: float) -> Initializer:
 def orthonormal(x: Float[Array, "rows columns"]) -> Float[Array, "rows columns"]:
     """Gram and Schmidt's columns, each made orthogonal twice, which is exact to rounding.
 
-    XLA's own decomposition calls LAPACK from its thread pool, and with two threads was seen to wait for ever.
+    XLA's own decomposition calls LAPACK from its thread pool, and is suspected of having waited for ever there.
     """
 
     def add(column: Int[Array, ""], basis: Float[Array, "rows columns"]) -> Float[Array, "rows columns"]:
