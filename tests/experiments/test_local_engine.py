@@ -87,7 +87,14 @@ def test_what_a_sentence_explains_is_not_tried_again(tmp_path):
 def test_stopped_in_the_middle_the_same_command_goes_on_to_the_same_bytes(tmp_path, how):
     out = tmp_path / "runs"
     arguments = sweep(out, 4, "--workers", "2")
-    process = subprocess.Popen(command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    process = subprocess.Popen(
+        command(*arguments),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        # Whoever starts the tests in the background makes them ignore it, and children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     wait_for(lambda: [run for run in out.glob("*__s*") if in_the_middle_of_an_iteration(run)], PATIENCE_SECONDS)
     process.send_signal(how)
     said, _ = process.communicate(timeout=PATIENCE_SECONDS)

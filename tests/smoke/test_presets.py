@@ -96,6 +96,8 @@ def check(run, policies) -> None:
         assert metrics[iteration, "replay/transitions"] == 50
         assert 0 < metrics[iteration, "replay/coverage"] <= 1
         assert 1 <= metrics[iteration, "members/effective_rank/mean"] <= 16
+        if "sac" in run.name:
+            continue  # actions that cannot be counted
         assert 0 <= metrics[iteration, "replay/off_policy/mean"] <= 1
         assert ("diversity/disagreement/replay" in {name for _, name in metrics}) == (len(policies) == 2)
     assert all(math.isfinite(value) for value in metrics.values())
