@@ -31,7 +31,7 @@ from chorus.ensemble.targets import bootstrapped
 from chorus.networks.forked import Params, as_float
 from chorus.networks.gaussian import Gaussian, draw
 
-# How many bytes of learner a group may have; measured (docs/performance.md).
+# How many bytes of learner a group may have (docs/performance.md).
 _GROUP_BYTES = 16e6
 
 Group = Int[np.ndarray, " G"]
