@@ -8,8 +8,8 @@ from chorus.cli.grid import add_dry_run, add_grid_options
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Train Double DQN, Bootstrapped DQN, CERL and the tandem on MinAtar, several seeds each, about twelve minutes "
-        "on two cores; then say what came out, with intervals, and write a report. What is finished is skipped and what "
-        "was cut is gone on with."
+        "on two cores; then say what came out, with intervals, and write a report. What is finished is skipped and "
+        "what was cut is gone on with."
     )
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--long", action="store_true", help="the overnight version: more games, seeds and steps")
