@@ -1,18 +1,20 @@
 """What every benchmark needs: fair timing, the matrix-product rate to compare with, and a place for results."""
 
 import json
+import math
 import os
 import platform
 import statistics
 import subprocess
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 
-from chorus.networks.layers import Conv, Dense
+from chorus.networks.layers import Dense, init_layer, run_layer
 from chorus.networks.torsos import Torso
 
 HERE = Path(__file__).parent
@@ -65,17 +67,12 @@ def update_flop(torso: Torso, shape: tuple[int, ...], actions: int, members: int
     Three forward passes (online on s and s', target on s') and one backward pass of twice a forward pass, less the
     gradient of the first layer's input, which nobody needs. Heads beyond the main ones are not counted.
     """
-    layers, x = [], jnp.zeros((1, *shape))
+    layers, x = [], jax.ShapeDtypeStruct((*shape[::-1], 1), jnp.float32)
     for layer in (*torso.layers(), Dense(features=actions)):
-        variables = jax.eval_shape(layer.init, jax.random.key(0), x)
-        kernel = variables["params"]["kernel"].shape
-        y = jax.eval_shape(lambda p, v, layer=layer: layer.apply(p, v), variables, x)
-        positions = y.shape[1] * y.shape[2] if isinstance(layer, Conv) else 1
-        size = 1
-        for side in kernel:
-            size *= side
-        layers.append(2 * size * positions)
-        x = jnp.zeros(y.shape)
+        params = jax.eval_shape(partial(init_layer, layer), jax.random.key(0), x)
+        x = jax.eval_shape(partial(run_layer, layer), params, x)
+        positions = math.prod(x.shape[1:-1])
+        layers.append(2 * math.prod(params["kernel"].shape) * positions)
     return batch * members * (5 * sum(layers) - layers[0])
 
 

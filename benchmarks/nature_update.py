@@ -13,7 +13,6 @@ from chorus.ensemble.estimates import Scalar
 from chorus.ensemble.value_map import Cross, Members, ValueMapRule
 from chorus.experiments.config import Runtime
 from chorus.experiments.runtime import prepare
-from chorus.networks.convolution import native
 from chorus.networks.forked import Forked
 from chorus.networks.layers import DEFAULT_INITIALIZATION, Dense
 from chorus.networks.lifting import batched, best_for_backend
@@ -33,7 +32,10 @@ class PlainConv(nn.Module):
     def __call__(self, x: jax.Array) -> jax.Array:
         init = DEFAULT_INITIALIZATION.weight(self.kernel**2 * x.shape[-1])
         weight = self.param("kernel", init, (self.kernel, self.kernel, x.shape[-1], self.features))
-        return nn.relu(native(x, weight, self.stride) + self.param("bias", init, (self.features,)))
+        y = jax.lax.conv_general_dilated(
+            x, weight, (self.stride, self.stride), "VALID", dimension_numbers=("NHWC", "HWIO", "NHWC")
+        )
+        return nn.relu(y + self.param("bias", init, (self.features,)))
 
 
 def build(rule: ValueMapRule, members: int = MEMBERS, shared: int = 0, plain: bool = False) -> Agent:

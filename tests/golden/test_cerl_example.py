@@ -34,10 +34,10 @@ BATCH = Batch(
 
 
 def tables(chosen, next_values):
-    """Parameters [N, D, H, A] of a network that is only its last layer."""
+    """Parameters [N, H, A, D] of a network that is only its last layer."""
     kernel = np.zeros((2, 2, 2, 2), np.float32)
-    kernel[:, 0, :, ACTION] = chosen
-    kernel[:, 1] = next_values
+    kernel[:, :, ACTION, 0] = chosen
+    kernel[..., 1] = next_values
     return {"kernel": kernel, "bias": np.zeros((2, 2, 1), np.float32)}
 
 
@@ -47,7 +47,7 @@ def losses(kind, heads_of_members):
     trees = []
     for table in (tables(CHOSEN, ONLINE_NEXT), tables(np.zeros((2, 2)), TARGET_NEXT)):
         own = {
-            "kernel": np.stack([table["kernel"][i][:, heads] for i, heads in enumerate(heads_of_members)]),
+            "kernel": np.stack([table["kernel"][i][heads] for i, heads in enumerate(heads_of_members)]),
             "bias": np.stack([table["bias"][i][heads] for i, heads in enumerate(heads_of_members)]),
         }
         trees.append({"trunk": {}, "members": {}, "heads": {"layer_0": own}})

@@ -91,12 +91,12 @@ def test_weights_and_biases_fill_the_interval_of_one_over_the_root_of_fan_in(ini
 
 def test_a_head_has_one_bias_for_all_its_actions(initial):
     last = initial["heads"]["layer_4"]
-    assert last["kernel"].shape == (2, 512, 2, 6)  # [N, D, H, A]
+    assert last["kernel"].shape == (2, 2, 6, 512)  # [N, H, A, D]
     assert last["bias"].shape == (2, 2, 1)  # [N, H, 1]
 
 
 def test_members_and_heads_are_drawn_independently(initial):
     dense, last = initial["members"]["layer_3"]["kernel"], initial["heads"]["layer_4"]["kernel"]
     assert np.abs(np.corrcoef(dense[0].ravel(), dense[1].ravel())[0, 1]) < 0.01
-    flat = np.moveaxis(last, 2, 1).reshape(4, -1)
+    flat = last.reshape(4, -1)
     assert np.all(np.abs(np.corrcoef(flat) - np.eye(4)) < 0.1)

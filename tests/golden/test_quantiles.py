@@ -61,7 +61,7 @@ def test_the_network_of_qr_dqn():
     # SAME padding with strides 4, 2, 1: 84 -> 21 -> 11 -> 11, so 11 · 11 · 64 = 7,744 features.
     import jax
 
-    x = jnp.zeros((1, 84, 84, 4))
+    x = jnp.zeros((4, 84, 84, 1))
     style = VarianceScaled()
     for features, kernel, stride in ((32, 8, 4), (64, 4, 2), (64, 3, 1)):
         layer = Conv(features=features, kernel=kernel, stride=stride, same=True, initialization=style)
@@ -70,12 +70,12 @@ def test_the_network_of_qr_dqn():
         )
     assert x.size == 7_744
     # Weights are bounded by √(√3/fan_in), biases are zero, and every output has its own.
-    params = Heads(heads=1, outputs=6, initialization=style).init(jax.random.key(0), jnp.zeros((1, 300)))["params"]
+    params = Heads(heads=1, outputs=6, initialization=style).init(jax.random.key(0), jnp.zeros((300, 1)))["params"]
     bound = np.sqrt(np.sqrt(3.0) / 300)
     assert 0.95 * bound < np.abs(params["kernel"]).max() <= bound
     assert params["bias"].shape == (1, 6) and not np.any(params["bias"])
     assert not np.any(
-        Dense(features=3, initialization=style).init(jax.random.key(0), jnp.zeros((1, 2)))["params"]["bias"]
+        Dense(features=3, initialization=style).init(jax.random.key(0), jnp.zeros((2, 1)))["params"]["bias"]
     )
 
 
@@ -84,14 +84,16 @@ def test_same_padding_is_that_of_xla():
 
     rng = np.random.default_rng(0)
     for side, kernel, stride in ((84, 8, 4), (21, 4, 2), (11, 3, 1), (10, 4, 2)):
-        x = jnp.asarray(rng.normal(size=(2, side, side, 3)), jnp.float32)
+        x = jnp.asarray(rng.normal(size=(3, side, side, 2)), jnp.float32)
         layer = Conv(features=5, kernel=kernel, stride=stride, same=True)
         variables = layer.init(jax.random.key(0), x)
         weight, bias = variables["params"]["kernel"], variables["params"]["bias"]
         theirs = jax.lax.conv_general_dilated(
-            x, weight, (stride, stride), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")
+            x, weight, (stride, stride), "SAME", dimension_numbers=("CHWN", "OHWI", "CHWN")
         )
-        np.testing.assert_allclose(layer.apply(variables, x), np.maximum(theirs + bias, 0.0), atol=1e-5)
+        np.testing.assert_allclose(
+            layer.apply(variables, x), np.maximum(theirs + bias[:, None, None, None], 0.0), atol=1e-5
+        )
 
 
 def test_quantile_targets_keep_their_distribution():
@@ -100,7 +102,7 @@ def test_quantile_targets_keep_their_distribution():
     network = Forked(torso=(), members=1, shared=0, heads=1, actions=1, estimate_size=2)
 
     def table(values):
-        own = {"kernel": np.float32(values).reshape(1, 1, 1, 2), "bias": np.zeros((1, 1, 1), np.float32)}
+        own = {"kernel": np.float32(values).reshape(1, 1, 2, 1), "bias": np.zeros((1, 1, 1), np.float32)}
         return {"trunk": {}, "members": {}, "heads": {"layer_0": own}}
 
     batch = tiny_batch(size=1, shape=(1,))._replace(

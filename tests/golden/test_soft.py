@@ -135,12 +135,12 @@ def test_weights_start_orthogonal():
     hidden, last = params["critic"]["members"]["layer_0"], params["critic"]["heads"]["layer_2"]
     # [C, N, 6, 6] of scale √2, so that W W^T = 2; three heads of five weights are orthogonal to each other.
     np.testing.assert_allclose(hidden["kernel"][1, 2] @ hidden["kernel"][1, 2].T, 2 * np.eye(6), atol=1e-5)
-    heads = last["kernel"][0, 1, :, :, 0]
-    np.testing.assert_allclose(heads.T @ heads, 2 * np.eye(3), atol=1e-5)
+    heads = last["kernel"][0, 1, :, 0]
+    np.testing.assert_allclose(heads @ heads.T, 2 * np.eye(3), atol=1e-5)
     assert not hidden["bias"].any() and not last["bias"].any()
     policy = params["policy"]["heads"]["layer_2"]["kernel"][0]
     for head, scale in ((0, 2.0), (1, 1.0)):
-        np.testing.assert_allclose(policy[:, head].T @ policy[:, head], scale * np.eye(2), atol=1e-5)
+        np.testing.assert_allclose(policy[head] @ policy[head].T, scale * np.eye(2), atol=1e-5)
 
 
 @pytest.mark.parametrize(

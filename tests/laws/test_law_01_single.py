@@ -52,7 +52,7 @@ def as_members(params) -> dict:
     """The flat file's parameters in the library's tree: one member, one head."""
     *hidden, (weight, bias) = params
     own = {f"layer_{i}": {"kernel": w.T[None], "bias": b[None]} for i, (w, b) in enumerate(hidden)}
-    last = {f"layer_{len(hidden)}": {"kernel": weight[None, :, None, :], "bias": bias[None, None]}}
+    last = {f"layer_{len(hidden)}": {"kernel": weight.T[None, None], "bias": bias[None, None]}}
     return {"trunk": {}, "members": own, "heads": last}
 
 

@@ -24,11 +24,7 @@ def permuted(params, heads):
     own = members_taken(params, ORDER)
     if heads == 1:
         return own
-    last = {
-        name: {"kernel": layer["kernel"][:, :, ORDER], "bias": layer["bias"][:, ORDER]}
-        for name, layer in own["heads"].items()
-    }
-    return {**own, "heads": last}
+    return {**own, "heads": jax.tree.map(lambda leaf: leaf[:, ORDER], own["heads"])}
 
 
 @pytest.mark.parametrize("kind", [Members(), Cross()], ids=["members", "cross"])

@@ -38,11 +38,11 @@ def plain_values(params, observation, network):
     """Q[i, k] of every head as [N, H, B, A], without any scaling."""
 
     def member(own, last):
-        x = observation
+        x = jnp.swapaxes(observation, 0, -1)
         for index, layer in enumerate(network.torso):
             group = params["trunk"] if index < network.shared else own
             x = layer.apply({"params": group[f"layer_{index}"]}, x)
-        return jnp.einsum("bd,dha->hba", x, last["kernel"]) + last["bias"][:, None]
+        return jnp.einsum("db,had->hba", x, last["kernel"]) + last["bias"][:, None]
 
     return jax.vmap(member)(params["members"], params["heads"][f"layer_{len(network.torso)}"])
 

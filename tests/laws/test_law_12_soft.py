@@ -21,7 +21,7 @@ def mlp(params, x):
         own = params["members"][layer]
         x = jax.nn.relu(x @ own["kernel"][0].T + own["bias"][0])
     last = params["heads"]["layer_2"]
-    return jnp.einsum("bd,dho->bho", x, last["kernel"][0]) + last["bias"][0]
+    return jnp.einsum("bd,hod->bho", x, last["kernel"][0]) + last["bias"][0]
 
 
 def textbook(params, targets, optimizers, batch, noise, rule):

@@ -51,8 +51,8 @@ def as_learnt(batch: Batch, reward_clip: float | None) -> Batch:
     """Observations as floats, rewards as the learner sees them."""
     reach = jnp.inf if reward_clip is None else reward_clip
     return batch._replace(
-        observation=as_float(batch.observation, False),
-        next_observation=as_float(batch.next_observation, False),
+        observation=as_float(batch.observation),
+        next_observation=as_float(batch.next_observation),
         rewards=jnp.clip(batch.rewards, -reach, reach),
     )
 
@@ -143,18 +143,18 @@ class Ensemble:
             view = jax.lax.switch(whose[acting], views, place[acting])
             return draw(alone.distribution(view, seen[None, None]), own_noise[None, None])[0][0, 0]
 
-        chosen = jax.lax.map(action_of, (as_float(observation, False), member, noise))
+        chosen = jax.lax.map(action_of, (as_float(observation), member, noise))
         return explore(chosen, self.actions, explore_key, epsilon)
 
     def propose(self, params: Any, observation: Array, key: PRNGKeyArray) -> Proposal:
-        seen = as_float(observation, False)[:, None]
+        seen = as_float(observation)[:, None]
         own = [part.distribution(theirs["policy"], seen) for part, theirs in zip(self.parts, params, strict=True)]
         policy = Gaussian(*(jnp.concatenate(column, axis=1) for column in zip(*own, strict=True)))
         return Proposal(action=draw(policy, jax.random.normal(key, policy.mean.shape))[0], mode=policy.mode)
 
     def value(self, params: Any, observation: Array, action: Float[Array, "E A"]) -> Float[Array, "E N"]:
         """The lowest of each member's critics, by its main head."""
-        seen, main = as_float(observation, False)[:, None], self.rule.value_map.main
+        seen, main = as_float(observation)[:, None], self.rule.value_map.main
         own = [
             jnp.min(part.values(theirs["critic"], seen, action[:, None], main[group][:, None]), axis=0)[..., 0]
             for part, theirs, group in zip(self.parts, params, self.groups, strict=True)
@@ -163,7 +163,7 @@ class Ensemble:
 
     def examine(self, params: Any, observation: Array) -> Insight:
         """Of policies: actions cannot be counted, and critics read an action, too."""
-        seen = as_float(observation, False)[:, None]
+        seen = as_float(observation)[:, None]
         own = [part.policy.features(theirs["policy"], seen)[0] for part, theirs in zip(self.parts, params, strict=True)]
         return Insight(value=None, features=jnp.moveaxis(jnp.concatenate(own), 0, 1))
 

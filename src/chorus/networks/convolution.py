@@ -1,66 +1,106 @@
-"""VALID convolutions, channels last, as the backend at hand does them best.
+"""VALID convolutions, channels first and batch last, as the backend at hand does them best.
 
 XLA's own convolution is right for accelerators. On a CPU a matrix product of gathered pixels is faster forward and
-much faster backward (docs/performance.md). It needs a stride that divides the kernel, which `space_to_depth` then
-makes 1.
+much faster backward (docs/performance.md): with the batch last, pixels are gathered and their gradients added in runs
+of whole batches. It needs a stride that divides the kernel.
 """
+
+from functools import partial
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-# Up to this many numbers in a kernel's row, a product over single rows is too thin to be fast.
-_THIN_ROW = 128
+from chorus.networks.products import turned
+
+# A product over strips no deeper than this is too thin to be fast.
+_THIN = 128
 
 
-def convolve(x: Float[Array, "B H W C"], kernel: Float[Array, "k k C F"], stride: int) -> Float[Array, "B h w F"]:
-    divisible = kernel.shape[0] % stride == 0 and kernel.shape[1] % stride == 0
-    if jax.default_backend() != "cpu" or not divisible:
-        return native(x, kernel, stride)
-    if stride > 1:
-        x, kernel = space_to_depth(x, kernel, stride)
-    thin = kernel.shape[1] * kernel.shape[2] <= _THIN_ROW
-    return by_patches(x, kernel) if thin else by_rows(x, kernel)
+def convolve(x: Float[Array, "C H W B"], kernel: Float[Array, "F k k C"], stride: int) -> Float[Array, "F h w B"]:
+    divisible = kernel.shape[1] % stride == 0 and kernel.shape[2] % stride == 0
+    form = by_product if jax.default_backend() == "cpu" and divisible else native
+    return form(x, kernel, stride)
 
 
-def native(x: Float[Array, "B H W C"], kernel: Float[Array, "k k C F"], stride: int) -> Float[Array, "B h w F"]:
+def native(x: Float[Array, "C H W B"], kernel: Float[Array, "F k k C"], stride: int) -> Float[Array, "F h w B"]:
     return jax.lax.conv_general_dilated(
-        x, kernel, (stride, stride), "VALID", dimension_numbers=("NHWC", "HWIO", "NHWC")
+        x, kernel, (stride, stride), "VALID", dimension_numbers=("CHWN", "OHWI", "CHWN")
     )
 
 
-def by_patches(x: Float[Array, "B H W C"], kernel: Float[Array, "k k C F"]) -> Float[Array, "B h w F"]:
-    """Stride 1: every output's whole patch is gathered, then one product."""
-    rows, columns, channels, features = kernel.shape
-    _, height, width, _ = x.shape
-    high, wide = height - rows + 1, width - columns + 1
-    patches = [x[:, i : i + high, j : j + wide] for i in range(rows) for j in range(columns)]
-    return jnp.concatenate(patches, axis=-1) @ kernel.reshape(rows * columns * channels, features)
+@partial(jax.custom_vjp, nondiff_argnums=(2,))
+def by_product(x: Float[Array, "C H W B"], kernel: Float[Array, "F k k C"], stride: int) -> Float[Array, "F h w B"]:
+    """Without a gradient, a thick kernel is spared most of the gathering; the gradient wants whole patches."""
+    depth = stride * kernel.shape[2] * kernel.shape[3]
+    return by_patches(x, kernel, stride) if depth <= _THIN else by_strips(x, kernel, stride)
 
 
-def by_rows(x: Float[Array, "B H W C"], kernel: Float[Array, "k k C F"]) -> Float[Array, "B h w F"]:
-    """Stride 1: rows of patches are gathered, multiplied with all rows of the kernel at once, and added up shifted."""
-    rows, columns, channels, features = kernel.shape
-    batch, height, width, _ = x.shape
-    high, wide = height - rows + 1, width - columns + 1
-    gathered = jnp.concatenate([x[:, :, j : j + wide] for j in range(columns)], axis=-1)
-    side_by_side = jnp.moveaxis(kernel, 0, 2).reshape(columns * channels, rows * features)
-    products = (gathered @ side_by_side).reshape(batch, height, wide, rows, features)
-    shifted = [products[:, i : i + high, :, i] for i in range(rows)]
+def by_patches(x: Float[Array, "C H W B"], kernel: Float[Array, "F k k C"], stride: int) -> Float[Array, "F h w B"]:
+    """Every output's whole patch is gathered, then one product."""
+    return _forward(x, kernel, stride)[0]
+
+
+def by_strips(x: Float[Array, "C H W B"], kernel: Float[Array, "F k k C"], stride: int) -> Float[Array, "F h w B"]:
+    """Strips of patches, `stride` rows high, times all strips of the kernel at once; products are added up shifted."""
+    features, rows, columns, channels = kernel.shape
+    down, depth = rows // stride, stride * columns * channels
+    high = (x.shape[1] - rows) // stride + 1
+    strips = gather_patches(x, (stride, columns), stride)[:, :, :, : high + down - 1]
+    stacked = jnp.swapaxes(kernel.reshape(features, down, depth), 0, 1).reshape(down * features, depth)
+    products = (stacked @ strips.reshape(depth, -1)).reshape(down, features, *strips.shape[3:])
+    shifted = [products[i, :, i : i + high] for i in range(down)]
     return sum(shifted[1:], start=shifted[0])
 
 
-def space_to_depth(
-    x: Float[Array, "B H W C"], kernel: Float[Array, "k k C F"], stride: int
-) -> tuple[Float[Array, "B h w D"], Float[Array, "m m D F"]]:
-    """Blocks of stride x stride pixels become channels: the same convolution, with stride 1."""
-    batch, height, width, channels = x.shape
-    rows, columns, _, features = kernel.shape
-    high, wide = (height - rows) // stride + rows // stride, (width - columns) // stride + columns // stride
-    blocks = x[:, : high * stride, : wide * stride].reshape(batch, high, stride, wide, stride, channels)
-    folded = kernel.reshape(rows // stride, stride, columns // stride, stride, channels, features)
-    depth = stride * stride * channels
-    return (
-        jnp.swapaxes(blocks, 2, 3).reshape(batch, high, wide, depth),
-        jnp.swapaxes(folded, 1, 2).reshape(rows // stride, columns // stride, depth, features),
-    )
+def _forward(x: Array, kernel: Array, stride: int) -> tuple[Array, tuple[Array, Array, Array]]:
+    patches = gather_patches(x, kernel.shape[1:3], stride)
+    *_, high, wide, batch = patches.shape
+    columns = patches.reshape(-1, high * wide * batch)
+    y = kernel.reshape(kernel.shape[0], -1) @ columns
+    return y.reshape(-1, high, wide, batch), (x, kernel, columns)
+
+
+def _backward(stride: int, kept: tuple[Array, Array, Array], signal: Array) -> tuple[Array, Array]:
+    x, kernel, columns = kept
+    features, high, wide, batch = signal.shape
+    signal = signal.reshape(features, -1)
+    kernel_gradient = (signal @ columns.T).reshape(kernel.shape)
+    patches = turned(kernel.reshape(features, -1)) @ signal
+    patches = patches.reshape(*kernel.shape[1:], high, wide, batch)
+    return add_patches(patches, x.shape, stride), kernel_gradient
+
+
+by_product.defvjp(_forward, _backward)
+
+
+def gather_patches(x: Float[Array, "C H W B"], kernel: tuple[int, ...], stride: int) -> Float[Array, "i j C h w B"]:
+    rows, columns = kernel
+    high, wide = ((side - k) // stride + 1 for side, k in zip(x.shape[1:3], kernel, strict=True))
+    patches = [
+        x[:, i : i + stride * (high - 1) + 1 : stride, j : j + stride * (wide - 1) + 1 : stride]
+        for i in range(rows)
+        for j in range(columns)
+    ]
+    return jnp.concatenate(patches, axis=0).reshape(rows, columns, x.shape[0], high, wide, x.shape[3])
+
+
+def add_patches(patches: Float[Array, "i j C h w B"], shape: tuple[int, ...], stride: int) -> Float[Array, "C H W B"]:
+    """The adjoint of gathering: each pixel sums what its copies got.
+
+    Pixels are grouped by their place in a block of stride x stride, so that every patch is added in one piece.
+    """
+    rows, columns, channels, high, wide, batch = patches.shape
+    down, right = rows // stride, columns // stride
+    blocks = patches.reshape(down, stride, right, stride, channels, high, wide, batch)
+    grid = (high + down - 1, wide + right - 1)
+    total = jnp.zeros((stride, stride, channels, *grid, batch), patches.dtype)
+    for i in range(down):
+        for j in range(right):
+            corner = (0, 0, 0, i, j, 0)
+            beyond = (stride, stride, channels, i + high, j + wide, batch)
+            grown = jax.lax.slice(total, corner, beyond) + blocks[i, :, j]
+            total = jax.lax.dynamic_update_slice(total, grown, corner)
+    pixels = jnp.transpose(total, (2, 3, 0, 4, 1, 5)).reshape(channels, grid[0] * stride, grid[1] * stride, batch)
+    out_of_reach = [(0, whole - reached) for whole, reached in zip(shape, pixels.shape, strict=True)]
+    return jnp.pad(pixels, out_of_reach)

@@ -6,7 +6,9 @@ there are:
 
     trunk    one copy            layers 0 .. L-1
     members  [N, ...]            layers L .. depth-2
-    heads    [N, D, H, outputs]  the last layer, never shared
+    heads    [N, H, outputs, D]  the last layer, never shared
+
+Inside, features come first and the batch last (see `layers`); what goes in and out has the batch first.
 """
 
 from dataclasses import dataclass, replace
@@ -17,11 +19,19 @@ import flax.linen as nn
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, Int, PRNGKeyArray, Shaped
 
 from chorus.arrays import AnyArray
-from chorus.networks.layers import DEFAULT_INITIALIZATION, GaussianHeads, Heads, Initialization
-from chorus.networks.lifting import Flow, Lift, best_for_backend, run_layer, stack
+from chorus.networks.layers import (
+    DEFAULT_INITIALIZATION,
+    GaussianHeads,
+    Heads,
+    Initialization,
+    init_layer,
+    other_order,
+    run_layer,
+)
+from chorus.networks.lifting import Flow, Lift, best_for_backend, stack
 
 Params = dict[str, Any]
 
@@ -35,12 +45,10 @@ def fork(x: Array, branches: int) -> Array:
 fork.defvjp(lambda x, branches: (x, None), lambda branches, _, g: (g / branches,))
 
 
-def as_float(observation: AnyArray, channels_first: bool) -> Float[Array, "B ..."]:
-    """Bytes become [0, 1]; everything else is cast. Images end with their channels."""
+def as_float(observation: AnyArray) -> Float[Array, "*axes"]:
+    """Bytes become [0, 1]; everything else is cast."""
     x = jnp.asarray(observation, jnp.float32)
-    if observation.dtype == jnp.uint8:
-        x = x / 255.0
-    return jnp.moveaxis(x, 1, -1) if channels_first else x
+    return x / 255.0 if observation.dtype == jnp.uint8 else x
 
 
 def _take(x: Array, index: Int[Array, ""], axis: int = 0) -> Array:
@@ -72,19 +80,22 @@ class Forked:
         return jax.jit(self._init, static_argnums=(1, 2))(key, observation.shape, observation.dtype)
 
     def _init(self, key: PRNGKeyArray, shape: tuple[int, ...], dtype: np.dtype) -> Params:
-        x = as_float(jnp.zeros((1, *shape), dtype), self.channels_first)
+        x = self._features_first(jnp.zeros((1, *shape), dtype))
         params: Params = {"trunk": {}, "members": {}, "heads": {}}
         layers = (*self.torso, self._head_layer(self.heads))
         for index, (layer, layer_key) in enumerate(zip(layers, jax.random.split(key, len(layers)), strict=True)):
             group = self._group(index)
             keys = jax.random.split(layer_key, self.members)
-            if group == "trunk":
-                own = layer.init(keys[0], x)["params"]
-            else:
-                own = jax.vmap(layer.init, in_axes=(0, None))(keys, x)["params"]
-            x = jnp.zeros(jax.eval_shape(layer.init_with_output, keys[0], x)[0].shape)
+            draw = partial(init_layer, layer, x=x)
+            own = draw(keys[0]) if group == "trunk" else jax.vmap(draw)(keys)
+            x = jnp.zeros(jax.eval_shape(partial(run_layer, layer), jax.eval_shape(draw, keys[0]), x).shape)
             params[group][f"layer_{index}"] = own
         return params
+
+    def _features_first(self, observation: Shaped[AnyArray, "B ..."]) -> Float[Array, "... B"]:
+        """Turned before it is cast: bytes are fewer to move."""
+        x = jnp.asarray(observation)
+        return as_float(jnp.moveaxis(x, 0, -1) if self.channels_first else other_order(x))
 
     def _group(self, index: int) -> str:
         if index == len(self.torso):
@@ -106,22 +117,29 @@ class Forked:
         R is 1 where the representation is shared, and N otherwise; a shared one has the C = B · M observations of all
         batches, another the B of its member. It is taken before the next fork, so a loss on it is not divided.
         """
+        features, representation = self._features(jax.tree.map(jnp.asarray, params), observation)
+        return jnp.swapaxes(features, 1, 2), representation
+
+    def _features(
+        self, params: Params, observation: AnyArray
+    ) -> tuple[Float[Array, "N D B"], Float[Array, "R C F"] | None]:
         batch, copies = observation.shape[:2]
-        x = as_float(observation.reshape(batch * copies, *observation.shape[2:]), self.channels_first)
+        x = self._features_first(observation.reshape(batch * copies, *observation.shape[2:]))
         representation = None
         for index in range(self.shared):
             x = run_layer(self.torso[index], params["trunk"][f"layer_{index}"], x)
             if index + 1 == self.feature_layers:
-                representation = x.reshape(1, batch * copies, -1)
+                representation = x.reshape(1, -1, batch * copies)
         if self.shared:
             x = self._fork(x, self.members)
         own_batches = copies > 1
-        flow: Flow = (jnp.moveaxis(x.reshape(batch, copies, *x.shape[1:]), 1, 0) if own_batches else x, own_batches)
+        flow: Flow = (jnp.moveaxis(x.reshape(*x.shape[:-1], batch, copies), -1, 0) if own_batches else x, own_batches)
         for index in range(self.shared, len(self.torso)):
             flow = self.lift(self.torso[index], params["members"][f"layer_{index}"], flow)
             if index + 1 == self.feature_layers:
-                representation = stack(flow, self.members).reshape(self.members, batch, -1)
-        return stack(flow, self.members).reshape(self.members, batch, -1), representation
+                representation = stack(flow, self.members).reshape(self.members, -1, batch)
+        representation = None if representation is None else jnp.swapaxes(representation, 1, 2)
+        return stack(flow, self.members).reshape(self.members, -1, batch), representation
 
     def apply(
         self, params: Params, observation: AnyArray, heads: Int[np.ndarray, "N K"] | None = None
@@ -132,26 +150,23 @@ class Forked:
     def apply_with_representation(
         self, params: Params, observation: AnyArray, heads: Int[np.ndarray, "N K"] | None = None
     ) -> tuple[Float[Array, "B N K A Z"], Float[Array, "R C F"] | None]:
-        features, representation = self.features(params, observation)
+        # Layers have gradients of their own, which JAX refuses to trace for arrays of NumPy.
+        params = jax.tree.map(jnp.asarray, params)
+        features, representation = self._features(params, observation)
         x = self._fork(features, self.heads)
         own = params["heads"][f"layer_{len(self.torso)}"]
         if heads is not None and heads.shape[1] < self.heads:
             rows = np.arange(self.members)[:, None]
-            own = {"kernel": jnp.moveaxis(own["kernel"], 2, 1)[rows, heads], "bias": own["bias"][rows, heads]}
-            own["kernel"] = jnp.moveaxis(own["kernel"], 1, 2)
+            own = {name: leaf[rows, heads] for name, leaf in own.items()}
         count = own["bias"].shape[1]
         y = stack(self.lift(self._head_layer(count), own, (x, True)), self.members)
-        y = y.reshape(self.members, -1, count, self.actions, self.estimate_size)
-        return jnp.moveaxis(y, 0, 1), representation
+        y = y.reshape(self.members, count, self.actions, self.estimate_size, -1)
+        return jnp.moveaxis(y, -1, 0), representation
 
     def view(self, params: Params, member: Int[Array, ""], head: Int[Array, ""]) -> Params:
         """The parameters of one head of one member, for `alone()`; the index may be traced."""
         own = self.member_view(params, member)
-        heads = {
-            name: {"kernel": _take(layer["kernel"], head, axis=2), "bias": _take(layer["bias"], head, axis=1)}
-            for name, layer in own["heads"].items()
-        }
-        return {**own, "heads": heads}
+        return {**own, "heads": jax.tree.map(lambda x: _take(x, head, axis=1), own["heads"])}
 
     def member_view(self, params: Params, member: Int[Array, ""]) -> Params:
         """The parameters of one member with all its heads."""

@@ -1,13 +1,14 @@
 """The layers of the paper's networks, each for one member; `forked` lifts them over members.
 
-A torso is a sequence of such modules. Any flax module that maps [B, ...] to [B, ...] can stand among them and
-counts as one layer, so a user's own torso needs nothing from here.
+They work with features first and the batch last, which spares a CPU the transposes of the usual order
+(docs/performance.md). A torso is a sequence of such modules. Any flax module that maps [B, ...] to [B, ...], channels
+last, can stand among them and counts as one layer, so a user's own torso needs nothing from here.
 """
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import flax.linen as nn
 import jax
@@ -15,6 +16,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 from chorus.networks.convolution import convolve
+from chorus.networks.products import product
 from chorus.variant import Variant
 
 Initializer = Callable[..., Array]
@@ -78,9 +80,7 @@ class Orthogonal(Variant):
 
     def weight(self, fan_in: int) -> Initializer:
         def init(key: Array, shape: Sequence[int]) -> Array:
-            # Dense kernels are matrices; of all others the inputs come first.
-            rows = shape[0] if len(shape) == 2 else fan_in
-            columns = math.prod(shape) // rows
+            rows, columns = math.prod(shape) // fan_in, fan_in
             basis = orthonormal(jax.random.normal(key, (max(rows, columns), min(rows, columns))))
             return self.scale * (basis if rows >= columns else basis.T).reshape(shape)
 
@@ -104,10 +104,9 @@ class GaussianHeads:
             keys = jax.random.split(key, 2)
             scales = (math.sqrt(2.0), 1.0)
             heads = [
-                Orthogonal(scale=scale).weight(fan_in)(own, (fan_in, shape[-1]))
-                for own, scale in zip(keys, scales, strict=True)
+                Orthogonal(scale=scale).weight(fan_in)(own, shape[1:]) for own, scale in zip(keys, scales, strict=True)
             ]
-            return jnp.stack(heads, axis=1)
+            return jnp.stack(heads)
 
         return init
 
@@ -118,8 +117,28 @@ class GaussianHeads:
 DEFAULT_INITIALIZATION = FanInUniform()
 
 
-class Conv(nn.Module):
-    """A square convolution and its ReLU, channels last; `same` pads with zeros so that stride 1 keeps the size."""
+class FeaturesFirst(nn.Module):
+    """A layer that maps [..., B] to [..., B]; images are [C, H, W, B]."""
+
+
+def other_order(x: Array) -> Array:
+    """From features first, batch last to batch first, channels last, and back."""
+    return jnp.swapaxes(x, 0, -1)
+
+
+def init_layer(layer: nn.Module, key: Array, x: Float[Array, "... B"]) -> Any:
+    return layer.init(key, x if isinstance(layer, FeaturesFirst) else other_order(x))["params"]
+
+
+def run_layer(layer: nn.Module, params: Any, x: Float[Array, "... B"]) -> Float[Array, "... B"]:
+    apply: Any = layer.apply
+    if isinstance(layer, FeaturesFirst):
+        return apply({"params": params}, x)
+    return other_order(apply({"params": params}, other_order(x)))
+
+
+class Conv(FeaturesFirst):
+    """A square convolution and its ReLU; `same` pads with zeros so that stride 1 keeps the size."""
 
     features: int
     kernel: int
@@ -128,15 +147,15 @@ class Conv(nn.Module):
     initialization: Initialization = DEFAULT_INITIALIZATION
 
     @nn.compact
-    def __call__(self, x: Float[Array, "B H W C"]) -> Float[Array, "B h w F"]:
-        fan_in = self.kernel * self.kernel * x.shape[-1]
-        shape = (self.kernel, self.kernel, x.shape[-1], self.features)
+    def __call__(self, x: Float[Array, "C H W B"]) -> Float[Array, "F h w B"]:
+        fan_in = self.kernel * self.kernel * x.shape[0]
+        shape = (self.features, self.kernel, self.kernel, x.shape[0])
         weight = self.param("kernel", self.initialization.weight(fan_in), shape)
         bias = self.param("bias", self.initialization.bias(fan_in), (self.features,))
         if self.same:
             sides = [self._padding(side) for side in x.shape[1:3]]
             x = jnp.pad(x, [(0, 0), *sides, (0, 0)])
-        return nn.relu(convolve(x, weight, self.stride) + bias)
+        return nn.relu(convolve(x, weight, self.stride) + bias[:, None, None, None])
 
     def _padding(self, side: int) -> tuple[int, int]:
         """What XLA's SAME adds before and after a side."""
@@ -144,12 +163,8 @@ class Conv(nn.Module):
         return total // 2, total - total // 2
 
 
-class Dense(nn.Module):
-    """A fully connected layer and its ReLU; what comes in is flattened.
-
-    The kernel is stored output first and multiplied from the left: the large operand is then read along its rows,
-    which takes half the time of the usual order on a CPU (docs/performance.md).
-    """
+class Dense(FeaturesFirst):
+    """A fully connected layer and its ReLU; what comes in is flattened."""
 
     features: int
     initialization: Initialization = DEFAULT_INITIALIZATION
@@ -158,13 +173,13 @@ class Dense(nn.Module):
         return self.features
 
     @nn.compact
-    def __call__(self, x: Float[Array, "B ..."]) -> Float[Array, "B F"]:
-        x = x.reshape(x.shape[0], -1)
-        fan_in = x.shape[-1]
+    def __call__(self, x: Float[Array, "... B"]) -> Float[Array, "F B"]:
+        x = x.reshape(-1, x.shape[-1])
+        fan_in = x.shape[0]
         width = self.width(fan_in)
         weight = self.param("kernel", self.initialization.weight(fan_in), (width, fan_in))
         bias = self.param("bias", self.initialization.bias(fan_in), (width,))
-        return nn.relu((weight @ x.T).T + bias)
+        return nn.relu(product(weight, x) + bias[:, None])
 
 
 class WidenedDense(Dense):
@@ -180,7 +195,7 @@ class WidenedDense(Dense):
         return self.features + round(spent_by_cross_heads / (inputs + 1 + self.outputs))
 
 
-class Heads(nn.Module):
+class Heads(FeaturesFirst):
     """The last linear layer, H heads beside each other."""
 
     heads: int
@@ -188,11 +203,11 @@ class Heads(nn.Module):
     initialization: Initialization | GaussianHeads = DEFAULT_INITIALIZATION
 
     @nn.compact
-    def __call__(self, x: Float[Array, "B D"]) -> Float[Array, "B H O"]:
-        x = x.reshape(x.shape[0], -1)
-        fan_in = x.shape[-1]
+    def __call__(self, x: Float[Array, "... B"]) -> Float[Array, "H O B"]:
+        x = x.reshape(-1, x.shape[-1])
+        fan_in = x.shape[0]
         biases = 1 if self.initialization.shared_head_bias else self.outputs
-        weight = self.param("kernel", self.initialization.weight(fan_in), (fan_in, self.heads, self.outputs))
+        weight = self.param("kernel", self.initialization.weight(fan_in), (self.heads, self.outputs, fan_in))
         bias = self.param("bias", self.initialization.bias(fan_in), (self.heads, biases))
-        y = x @ weight.reshape(fan_in, self.heads * self.outputs)
-        return y.reshape(x.shape[0], self.heads, self.outputs) + bias
+        y = product(weight.reshape(self.heads * self.outputs, fan_in), x)
+        return y.reshape(self.heads, self.outputs, -1) + bias[..., None]

@@ -6,6 +6,7 @@ stays unrolled from layer to layer: stacking the members in between would copy e
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import flax.linen as nn
@@ -13,11 +14,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from chorus.networks.layers import Dense, Heads
+from chorus.networks.layers import Dense, Heads, run_layer
 
 # What flows between layers: one array all members read, one with a leading member axis, or one a member.
-Shared = Float[Array, "B ..."]
-Stacked = Float[Array, "N B ..."]
+Shared = Float[Array, "... B"]
+Stacked = Float[Array, "N ... B"]
 Flow = tuple[Array, bool] | list[Array]
 Lift = Callable[[nn.Module, Any, Flow], Flow]
 
@@ -25,12 +26,7 @@ Lift = Callable[[nn.Module, Any, Flow], Flow]
 def batched(layer: nn.Module, params: Any, flow: Flow) -> Flow:
     """All members in one call."""
     x, forked = (jnp.stack(flow), True) if isinstance(flow, list) else flow
-    apply: Any = layer.apply
-    if forked:
-        return jax.vmap(apply)({"params": params}, x), True
-    # One product with all members' kernels side by side yields the member axis beside the features.
-    wide = jax.vmap(apply, in_axes=(0, None), out_axes=-2)({"params": params}, x)
-    return jnp.moveaxis(wide, -2, 0), True
+    return jax.vmap(partial(run_layer, layer), in_axes=(0, 0 if forked else None))(params, x), True
 
 
 def unrolled(layer: nn.Module, params: Any, flow: Flow) -> Flow:
@@ -57,11 +53,6 @@ def stack(flow: Flow, members: int) -> Stacked:
         return jnp.stack(flow)
     x, forked = flow
     return x if forked else jnp.broadcast_to(x, (members, *x.shape))
-
-
-def run_layer(layer: nn.Module, params: Any, x: Array) -> Array:
-    output: Any = layer.apply({"params": params}, x)
-    return output
 
 
 def split_members(tree: Any) -> list[Any]:
