@@ -18,6 +18,14 @@ from chorus.training.acting import Uniform
 
 TARGET = Path(__file__).parent.parent / "docs" / "figures"
 
+# What the demo asks, and by which preset and policy it is answered.
+SINGLE, MEMBERS = ("double-dqn", "individual"), ("bootstrapped-dqn", "individual")
+QUESTIONS = {
+    "Members and their vote": (SINGLE, MEMBERS, ("bootstrapped-dqn", "aggregate")),
+    "Active and passive": (("tandem", "active"), ("tandem", "passive")),
+    "Members with CERL": (SINGLE, MEMBERS, ("cerl", "individual")),
+}
+
 
 def diagrams() -> dict[str, figures.Drawing]:
     return {
@@ -27,13 +35,29 @@ def diagrams() -> dict[str, figures.Drawing]:
 
 
 def demo(runs: Path) -> dict[str, figures.Drawing]:
-    """Learning curves; the table of final returns is printed as Markdown."""
+    """Learning curves, a panel a question; the table of final returns is printed as Markdown."""
     study = make_study(load_runs([runs]))
-    drawing = drawings.learning_in(study, study.results.series, study.results.envs[0])
-    assert drawing is not None
+    env = study.results.envs[0]
+    found = {(series.variant.preset, series.policy): series for series in study.results.series}
+    panels = {
+        title: drawings.env_lines(study, [found[name] for name in names if name in found], env, window=1)
+        for title, names in QUESTIONS.items()
+    }
+    drawing = figures.curve_grid(
+        {title: lines for title, lines in panels.items() if lines},
+        x_label="agent steps",
+        y_label="episodic return",
+        caption=f"{env}, mean over {study.seeds(study.results.series, [env])}; bands: {drawings.BANDS}.",
+    )
+    # Differences are small against the climb from zero: higher panels than a page of games has, and one axis.
+    drawing.figure.set_size_inches(8.4, 4.0)
+    lows, highs = zip(*(axes.get_ylim() for axes in drawing.figure.axes), strict=True)
+    for axes in drawing.figure.axes:
+        axes.set_ylim(min(lows), max(highs))
     print("| | mean final return | 95 % interval | seeds |\n|---|---|---|---|")
     for row in final_table(study.results, study.resampler).rows:
-        _, label, mean, low, high, seeds, *_ = (cell.text for cell in row.cells)
+        _, label, _, _, _, seeds, *_ = (cell.text for cell in row.cells)
+        mean, low, high = (f"{cell.sort:.1f}" for cell in row.cells[2:5])
         print(f"| {label} | {mean} | {low} to {high} | {seeds} |")
     return {"demo": drawing}
 
@@ -42,7 +66,7 @@ def main(target: Path = TARGET, runs: Path | None = None) -> None:
     target.mkdir(parents=True, exist_ok=True)
     for name, drawing in (diagrams() if runs is None else demo(runs)).items():
         path = target / f"{name}.svg"
-        drawing.figure.savefig(path, metadata={"Date": None})
+        drawing.save(path)
         print(f"{path}: {drawing.caption}")
 
 

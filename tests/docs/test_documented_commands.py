@@ -3,6 +3,7 @@
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,8 @@ from chorus.cli.train_options import request_from
 from chorus.experiments.resolve import resolve
 
 ROOT = Path(__file__).parents[2]
+# Commands of many runs, each with a --dry-run.
+GRIDS = ("demo", "diagnose", "reproduce", "sweep")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
@@ -18,6 +21,19 @@ def commands() -> list[str]:
     """Every line of the documentation that is a chorus command, without its comment."""
     lines = [line for page in PAGES for line in page.read_text(encoding="utf-8").splitlines()]
     return sorted({line.split("#")[0].strip() for line in lines if re.match(r"(\$ )?chorus [a-z]", line)})
+
+
+def words_of(line: str) -> list[str]:
+    return shlex.split(line.removeprefix("$ "))[1:]
+
+
+def grids() -> list[Any]:
+    """Commands of many runs, but for those with an environment that the reader is to have.
+
+    A sweep names options that nothing else checks; the grids of the others have tests of their own.
+    """
+    lines = [line for line in commands() if words_of(line)[0] in GRIDS and "my_package" not in line]
+    return [pytest.param(line, marks=() if words_of(line)[0] == "sweep" else pytest.mark.slow) for line in lines]
 
 
 def python_blocks() -> list[tuple[str, str]]:
@@ -28,12 +44,20 @@ def python_blocks() -> list[tuple[str, str]]:
 @pytest.mark.parametrize("line", commands())
 def test_documented_commands_are_valid(line: str) -> None:
     """Each parses; those that train resolve to a configuration."""
-    words = shlex.split(line.removeprefix("$ "))[1:]
+    words = words_of(line)
     assert words[0] in COMMANDS
     args, unknown = build_parser(words[0]).parse_known_args(words)
     assert not unknown
     if words[0] == "train":
         assert resolve(request_from(args)).config.preset == words[1]
+
+
+@pytest.mark.parametrize("line", grids())
+def test_documented_grids_can_be_planned(line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every run of theirs resolves to a configuration, and nothing is written."""
+    assert main([*words_of(line), "--dry-run", "--out", str(tmp_path)]) == 0
+    assert " runs, 0 of them ended before" in capsys.readouterr().out
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,14 @@ from chorus.ensemble.diversity import (
     policy_probability,
     value_spread,
 )
-from chorus.replay.contents import coverage, episodes_by_owner, own_shares, transitions_by_owner
-from chorus.replay.samplers import Sample
+from chorus.replay.contents import (
+    coverage,
+    episodes_by_owner,
+    own_share_of_episodes,
+    own_shares,
+    transitions_by_owner,
+)
+from chorus.replay.samplers import Places, Sample
 from chorus.training.diagnostics import BatchLog, by_member
 
 
@@ -100,21 +106,70 @@ def test_coverage_is_the_share_of_different_pairs():
     assert coverage(states[:2], np.array([0, 1], np.int32)) == 1.0
 
 
-def test_batches_are_booked_by_who_generated_them():
-    def sample(owner, owns_nothing=(False, False)):
-        return Sample(Batch(*[np.zeros(0)] * 7), np.asarray(owner), np.asarray(owns_nothing))
+def test_the_own_share_of_the_different_episodes_in_a_batch():
+    # Member 0's batch holds episode 7 twice and 5 and 9 once, and 7 and 9 are its own; member 1's holds one episode.
+    episode = np.array([[7, 4], [5, 4], [7, 4], [9, 4]])
+    own = np.array([[True, True], [False, True], [True, True], [True, True]])
+    # Of the transitions 3/4 are of member 0's own episodes.
+    assert own_share_of_episodes(episode, own).tolist() == [2 / 3, 1.0]
+    # Two batches that all members have in common: of one, three members played 1, 2 and 0 episodes, of the other none.
+    common = np.array([[True, False, False], [False, True, False], [True, False, False], [False, True, False]])
+    shares = own_share_of_episodes(np.stack([episode[:, :1]] * 2), np.stack([common, np.zeros_like(common)]))
+    np.testing.assert_array_equal(shares, [[1 / 3, 2 / 3, 0.0], [0.0, 0.0, 0.0]])
 
-    log = BatchLog(members=2)
+
+def played(*episodes):
+    """A ring of one lane that holds these episodes, each given by the owners of its transitions."""
+    ring, observation = tiny_ring(), np.zeros((1, 1), np.float32)
+    for owners in episodes:
+        ring.begin(observation, np.arange(1))
+        for time, owner in enumerate(owners):
+            last = np.array([time == len(owners) - 1])
+            ring.add(np.zeros(1, int), np.zeros(1, np.float32), last, ~last & last, np.array([owner]), observation)
+    return ring
+
+
+def sample_at(ring, position, owns_nothing=(False, False)):
+    """The batch of the transitions at these positions [B, M] of a ring's only lane."""
+    places = Places(np.zeros_like(position), np.asarray(position), np.ones_like(position))
+    owner = ring.owners(places.lane.reshape(-1), places.position.reshape(-1)).reshape(places.lane.shape)
+    return Sample(Batch(*[np.zeros(0)] * 7), places, owner, np.asarray(owns_nothing))
+
+
+def test_batches_are_booked_by_who_generated_them():
+    # At 0, 1, 2 lie member 0's transitions, at 4 member 1's, at 6 and 7 one of each in an episode of both.
+    ring, log = played((0, 0, 0), (1,), (0, 1)), BatchLog(members=2)
     assert log.metrics() == {}
-    # One common batch: half of it is member 0's. Then a batch each: all of 0's is its own, none of 1's.
-    log.record(sample([[0], [1], [0], [1]]))
-    log.record(sample([[0, 0], [0, 0], [0, 0], [0, 0]], (False, True)))
+    # One common batch of owners 0, 0, 0, 1, from an episode of each. Then a batch each, both of owners 0, 0, 0, 1:
+    # member 0's from its own episode and nobody's, member 1's from 0's, from nobody's and from its own.
+    log.record(sample_at(ring, [[0, 0], [2, 2], [2, 2], [4, 4]]), ring)
+    log.record(sample_at(ring, [[0, 1], [1, 2], [2, 6], [7, 4]], (False, True)), ring)
     assert log.metrics() == {
-        "replay/own_sampled/member_0": (0.5 + 1.0) / 2,
-        "replay/own_sampled/member_1": (0.5 + 0.0) / 2,
+        "replay/own_sampled/member_0": (3 / 4 + 3 / 4) / 2,
+        "replay/own_sampled/member_1": (1 / 4 + 1 / 4) / 2,
         "replay/own_sampled/mean": 0.5,
+        "replay/own_sampled_episodes/member_0": (1 / 2 + 1 / 2) / 2,
+        "replay/own_sampled_episodes/member_1": pytest.approx((1 / 2 + 1 / 3) / 2),
+        "replay/own_sampled_episodes/mean": pytest.approx((6 / 12 + 5 / 12) / 2),
         "replay/owns_nothing": 1.0,
     }
+
+
+def test_each_of_many_batches_is_booked_once():
+    """300 batches, more than are counted together, each of one episode: a third are member 0's."""
+    ring, log = played((0, 0), (1, 1), (1, 1)), BatchLog(members=2)
+    for update in range(300):
+        log.record(sample_at(ring, np.full((4, 1), 3 * (update % 3))), ring)
+    metrics = log.metrics()
+    for name in ("replay/own_sampled", "replay/own_sampled_episodes"):
+        assert [metrics[f"{name}/member_{member}"] for member in (0, 1)] == pytest.approx([1 / 3, 2 / 3])
+    assert log.metrics() == metrics
+
+
+def test_a_single_agents_batches_are_not_booked():
+    ring, log = played((0, 0)), BatchLog(members=1)
+    log.record(sample_at(ring, [[0], [1]], (False,)), ring)
+    assert log.metrics() == {}
 
 
 def test_one_metric_a_member_and_their_mean():

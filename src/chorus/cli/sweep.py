@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
 def parse_settings(given: list[str]) -> dict[str, list[Any]]:
     """`members=5,10` as the option of `chorus train` would read each value."""
     from chorus.errors import ChorusError
-    from chorus.experiments.resolve import OPTIONS
+    from chorus.experiments.options import OPTIONS
     from chorus.suggest import did_you_mean
 
     reader = argparse.ArgumentParser(add_help=False)

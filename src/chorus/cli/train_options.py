@@ -4,7 +4,8 @@ import argparse
 import math
 from pathlib import Path
 
-from chorus.experiments.resolve import OPTIONS, Request
+from chorus.experiments.options import OPTIONS
+from chorus.experiments.resolve import Request
 
 _FROM_SCALE = "default: the scale's"
 

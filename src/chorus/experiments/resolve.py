@@ -13,63 +13,22 @@ from chorus.envs.spec import EnvSpec
 from chorus.errors import ChorusError
 from chorus.experiments.codec import decode, flatten, merge
 from chorus.experiments.config import Hyperparameters, RunConfig, Scale
+from chorus.experiments.options import option_tree
 from chorus.experiments.presets import PRESETS, Preset, find_preset
 from chorus.experiments.scales import base_config, row_for
 from chorus.experiments.validation import validate
 from chorus.networks.torsos import CustomTorso, Widened
-from chorus.suggest import did_you_mean
 from chorus.training.files import read_json
 from chorus.training.policies import Member
 
-# Option -> its place in the tree. Names follow the ecosystem; the tree says what they mean.
-OPTIONS: dict[str, str] = {
-    "num_envs": "env.num_envs",
-    "max_episode_steps": "env.max_episode_steps",
-    "sticky_actions": "env.atari.sticky_actions",
-    "noop_max": "env.atari.noop_max",
-    "terminal_on_life_loss": "env.atari.terminal_on_life_loss",
-    "redraw_on_life_loss": "env.atari.redraw_on_life_loss",
-    "members": "agent.members",
-    "shared_layers": "agent.shared_layers",
-    "learning_rate": "agent.optimizer.learning_rate",
-    "discount": "agent.discount",
-    "prior_scale": "agent.prior_scale",
-    "mico_weight": "agent.auxiliary.weight",
-    "target_period": "agent.target_period_updates",
-    "target_rate": "agent.target_rate",
-    "huber_threshold": "agent.error.auxiliary.threshold",
-    "passive_share": "acting.passive_share",
-    "epsilon": "exploration.final",
-    "epsilon_decay": "exploration.decay_steps",
-    "buffer_size": "replay.capacity",
-    "batch_size": "replay.batch_size",
-    "n_step": "replay.n_step",
-    "own_probability": "replay.sampler.own_probability",
-    "joint_coin": "replay.sampler.joint_coin",
-    "keep_probability": "replay.sampler.keep_probability",
-    "total_steps": "schedule.total_steps",
-    "iteration_steps": "schedule.iteration_steps",
-    "learning_starts": "schedule.learning_starts",
-    "update_period": "schedule.update_period_steps",
-    "eval_episodes": "evaluation.episodes",
-    "eval_steps": "evaluation.steps",
-    "eval_envs": "evaluation.slots",
-    "eval_epsilon": "evaluation.epsilon",
-    "threads": "runtime.threads",
-    "device": "runtime.device",
-}
 _HEAD: dict[str, Any] = {"preset": str, "scale": Scale, "hyperparameters": Hyperparameters, "seed": int}
 # Maps whose names are the user's: a file that has one says all that is to be in it.
 _WHOLE = frozenset({"evaluation.policies"})
-_OF_THE_ALGORITHM = frozenset(
-    {"members", "shared_layers", "passive_share", "prior_scale", "mico_weight", "own_probability", "joint_coin",
-     "keep_probability", "huber_threshold"}
-)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What a user asks for; `options` maps names of `OPTIONS` to values."""
+    """What a user asks for; `options` maps names of `options.OPTIONS` to values."""
 
     preset: str | None = None
     env: str | None = None
@@ -113,7 +72,7 @@ def resolve(request: Request) -> Resolved:
     default, sources = _preset_layers(found, preset, scale, hyperparameters, seed)
     _check_table(found, preset, default)
     config = _lay_over(default, stored, sources, f"file {request.file}")
-    config = _lay_over(config, _option_tree(request.options, preset, config), sources, "given as an option")
+    config = _lay_over(config, option_tree(request.options, preset), sources, "given as an option")
     config = replace(config, preset=preset.name, scale=scale, hyperparameters=hyperparameters, seed=seed)
     config = replace(config, env=replace(config.env, id=env_id))
     if request.torso is not None:
@@ -254,32 +213,6 @@ def _lay_over(config: RunConfig, change: dict[str, Any], sources: dict[str, str]
         return config
     _note_changes(flatten(before), flatten(after), sources, who)
     return RunConfig.from_json(after, who)
-
-
-def option_applies(name: str, preset: Preset) -> bool:
-    """Options of the algorithm itself belong to the presets that name them, all others to every preset."""
-    return name not in _OF_THE_ALGORITHM - preset.options
-
-
-def _option_tree(options: dict[str, Any], preset: Preset, config: RunConfig) -> dict[str, Any]:
-    tree: dict[str, Any] = {}
-    for name, value in options.items():
-        if name not in OPTIONS:
-            raise ChorusError(f"the option '{name}' is not known{did_you_mean(name, OPTIONS)}")
-        if not option_applies(name, preset):
-            others = ", ".join(other.name for other in PRESETS.values() if name in other.options)
-            raise ChorusError(
-                f"--{name.replace('_', '-')} {value} does not apply to {preset.name}; it belongs to {others}"
-            )
-        *path, leaf = OPTIONS[name].split(".")
-        node = tree
-        for part in path:
-            node = node.setdefault(part, {})
-        node[leaf] = value
-    if "learning_starts" in options:
-        # As in the authors' schedule, epsilon starts to fall when learning starts.
-        tree.setdefault("exploration", {})["warmup_steps"] = options["learning_starts"]
-    return tree
 
 
 def _single_member(config: RunConfig) -> RunConfig:

@@ -8,8 +8,9 @@ from typing import Any
 from chorus.errors import ChorusError
 from chorus.experiments.config import Hyperparameters, Scale
 from chorus.experiments.env_sets import expand
+from chorus.experiments.options import option_applies
 from chorus.experiments.presets import find_preset
-from chorus.experiments.resolve import Request, option_applies
+from chorus.experiments.resolve import Request
 
 
 @dataclass(frozen=True, kw_only=True)

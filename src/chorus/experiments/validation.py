@@ -2,124 +2,33 @@
 
 from chorus.actions import Discrete
 from chorus.agents.actors import Greedy, SquashedGaussian
-from chorus.agents.optimizers import CentredRMSProp, Optimizer
-from chorus.ensemble.errors import Huber, MainAndAuxiliary, QuantileHuber, TwiceHuber
+from chorus.ensemble.errors import QuantileHuber
 from chorus.ensemble.estimates import Quantile
 from chorus.ensemble.selection import Online
 from chorus.ensemble.value_map import Beside, Cross, CrossOwn, Horizons
 from chorus.envs.atari import ACTION_REPEAT
 from chorus.envs.spec import EnvSpec
 from chorus.errors import ChorusError
-from chorus.experiments.config import RunConfig
-from chorus.networks.torsos import ConvTorso, CustomTorso, Torso, Widened
-from chorus.replay.samplers import BootstrapMasked, SelfOversampled
+from chorus.experiments.config import AgentSettings, RunConfig
+from chorus.experiments.ranges import impossible_layers, out_of_range
+from chorus.networks.torsos import Widened
+from chorus.replay.samplers import BootstrapMasked
 from chorus.training.acting import Tandem
 from chorus.training.policies import MeanAction, Member, Vote
 
-# The replay stores the owner of a transition in 16 bits.
-_MOST_MEMBERS = 65_535
 _MOST_FRAMES = 2**31 - 1
 
 
 def validate(config: RunConfig, spec: EnvSpec) -> None:
-    network = _torso(config.agent.torso)
+    layers = impossible_layers(config.agent.torso)
     # How layers may be shared cannot be told of a network that cannot be.
-    composition = [] if network else _composition(config)
+    shared = [] if layers else [*_sharing(config.agent), *_mico(config)]
     problems = [
-        *_sizes(config), *network, *_atari(config, spec), *_acting(config, spec), *composition, *_budget(config, spec)
+        *out_of_range(config), *layers, *_atari(config, spec), *_acting(config, spec), *shared, *_targets(config.agent),
+        *_sampling(config), *_policies(config), *_budget(config, spec)
     ]  # fmt: skip
     if problems:
         raise ChorusError("; ".join(problems))
-
-
-def _sizes(config: RunConfig) -> list[str]:
-    agent, replay, schedule = config.agent, config.replay, config.schedule
-    at_least_one = {
-        "--members": agent.members,
-        "--num-envs": config.env.num_envs,
-        "--batch-size": replay.batch_size,
-        "--buffer-size": replay.capacity,
-        "--total-steps": schedule.total_steps,
-        "--iteration-steps": schedule.iteration_steps,
-        "--update-period": schedule.update_period_steps,
-        "--target-period": agent.target_period_updates,
-        "--n-step": replay.n_step,
-        "--eval-episodes": config.evaluation.episodes,
-        "--eval-envs": config.evaluation.slots,
-        "--threads": config.runtime.threads,
-        "evaluation.max_episode_steps": config.evaluation.max_episode_steps,
-        "--max-episode-steps": 1 if config.env.max_episode_steps is None else config.env.max_episode_steps,
-    }
-    problems = [f"{name} is {value}; it must be at least 1" for name, value in at_least_one.items() if value < 1]
-    if agent.members > _MOST_MEMBERS:
-        problems.append(f"--members is {agent.members}; it must be at most {_MOST_MEMBERS:,}")
-    shares = {
-        "--discount": agent.discount,
-        "--eval-epsilon": config.evaluation.epsilon,
-        "--epsilon": config.exploration.final,
-    }
-    problems += [
-        f"{name} is {value}; it must lie between 0 and 1" for name, value in shares.items() if not 0 <= value <= 1
-    ]
-    for name, value in {
-        "--learning-starts": schedule.learning_starts,
-        "--eval-steps": config.evaluation.steps,
-        "--seed": config.seed,
-    }.items():
-        if value < 0:
-            problems.append(f"{name} is {value}; it must not be negative")
-    if config.exploration.warmup_steps < 0:
-        problems.append(f"exploration.warmup_steps is {config.exploration.warmup_steps}; it must not be negative")
-    if agent.reward_clip is not None and agent.reward_clip <= 0:
-        problems.append(f"agent.reward_clip is {agent.reward_clip}; it must be positive, or null for no clipping")
-    if isinstance(agent.estimate, Quantile) and agent.estimate.quantiles < 1:
-        problems.append(f"agent.estimate.quantiles is {agent.estimate.quantiles}; it must be at least 1")
-    if isinstance(agent.error, QuantileHuber) and agent.error.kappa <= 0:
-        problems.append(f"agent.error.kappa is {agent.error.kappa}; it must be positive")
-    name, error = "agent.error.threshold", agent.error
-    if isinstance(error, MainAndAuxiliary):
-        name, error = "--huber-threshold", error.auxiliary
-    if isinstance(error, Huber | TwiceHuber) and error.threshold <= 0:
-        problems.append(f"{name} is {error.threshold}; it must be positive")
-    if not 0 < agent.target_rate <= 1:
-        problems.append(f"--target-rate is {agent.target_rate}; it must be above 0 and at most 1")
-    problems += _optimizer(agent.optimizer)
-    if config.exploration.decay_steps < 1:
-        problems.append(f"--epsilon-decay is {config.exploration.decay_steps}; it must be at least 1 agent step")
-    return problems
-
-
-def _optimizer(optimizer: Optimizer) -> list[str]:
-    problems = []
-    if optimizer.learning_rate <= 0:
-        problems.append(f"--learning-rate is {optimizer.learning_rate}; it must be positive")
-    if optimizer.epsilon <= 0:
-        problems.append(f"agent.optimizer.epsilon is {optimizer.epsilon}; it must be positive")
-    if isinstance(optimizer, CentredRMSProp) and not 0 <= optimizer.decay < 1:
-        problems.append(f"agent.optimizer.decay is {optimizer.decay}; it must be at least 0 and below 1")
-    return problems
-
-
-def _torso(torso: Torso) -> list[str]:
-    """A user's own modules are theirs to check."""
-    if isinstance(torso, CustomTorso):
-        return []
-    if isinstance(torso, Widened):
-        problems = _torso(torso.torso)
-        return problems or ([] if torso.torso.dense else ["agent.torso.torso.dense is []; it needs a layer to widen"])
-    convolutions = torso.convolutions if isinstance(torso, ConvTorso) else ()
-    problems = []
-    if not convolutions and not torso.dense:
-        problems.append("agent.torso has no layers; heads need at least one below them: give agent.torso.dense a width")
-    if any(width < 1 for width in torso.dense):
-        problems.append(f"agent.torso.dense is {list(torso.dense)}; every layer needs at least 1 unit")
-    problems += [
-        f"agent.torso.convolutions has {layer.features} channels, kernel {layer.kernel} and stride {layer.stride}; "
-        "each must be at least 1"
-        for layer in convolutions
-        if min(layer.features, layer.kernel, layer.stride) < 1
-    ]
-    return problems
 
 
 def _atari(config: RunConfig, spec: EnvSpec) -> list[str]:
@@ -184,28 +93,53 @@ def _acting(config: RunConfig, spec: EnvSpec) -> list[str]:
     return problems
 
 
-def _composition(config: RunConfig) -> list[str]:
-    """Combinations that make no sense (docs/algorithms.md)."""
-    agent, problems = config.agent, []
+def _crossed(agent: AgentSettings) -> bool:
     own_heads = agent.value_map.first if isinstance(agent.value_map, Beside) else agent.value_map
-    crossed = isinstance(own_heads, Cross | CrossOwn)
-    torso_layers = len(agent.torso.layers())
-    if not 0 <= agent.shared_layers <= torso_layers:
-        problems.append(
-            f"--shared-layers is {agent.shared_layers}; this network has {torso_layers + 1} layers of which the last "
+    return isinstance(own_heads, Cross | CrossOwn)
+
+
+def _sharing(agent: AgentSettings) -> list[str]:
+    """Whether so many layers can be shared."""
+    shared, torso_layers = agent.shared_layers, len(agent.torso.layers())
+    if not 0 <= shared <= torso_layers:
+        return [
+            f"--shared-layers is {shared}; this network has {torso_layers + 1} layers of which the last "
             f"is never shared: choose 0 to {torso_layers}"
-        )
-    elif agent.shared_layers == torso_layers and agent.members > 1 and crossed:
-        problems.append(
-            f"--shared-layers {agent.shared_layers} shares every layer but the last, so all members have the same "
+        ]
+    if shared == torso_layers and agent.members > 1 and _crossed(agent):
+        return [
+            f"--shared-layers {shared} shares every layer but the last, so all members have the same "
             f"features and CERL has nothing to add: choose at most {torso_layers - 1}"
-        )
-    elif agent.shared_layers == torso_layers and isinstance(agent.torso, Widened):
-        problems.append(
-            f"--shared-layers {agent.shared_layers} shares the layer that is widened to CERL's parameters, and CERL is "
+        ]
+    if shared == torso_layers and isinstance(agent.torso, Widened):
+        return [
+            f"--shared-layers {shared} shares the layer that is widened to CERL's parameters, and CERL is "
             f"not defined there: choose at most {torso_layers - 1}"
+        ]
+    return []
+
+
+def _mico(config: RunConfig) -> list[str]:
+    """Whether MICo's distance is defined, and its gradient goes to layers that are there."""
+    agent, n_step, problems = config.agent, config.replay.n_step, []
+    if not agent.auxiliary.weight:
+        return []
+    features = agent.torso.feature_layers
+    if 0 < agent.shared_layers < features:
+        problems.append(
+            f"--shared-layers {agent.shared_layers} shares a part of the {features} layers whose output MICo shapes, "
+            f"so its gradient could not stay undivided there: choose 0, or {features} and more"
         )
-    problems += _sampling(config, crossed)
+    if n_step != 1:
+        problems.append(f"--n-step is {n_step}; MICo's distance is defined for 1-step rewards: use 1")
+    if not features:
+        problems.append("MICo shapes the layers below the last hidden one; this network has none: add a layer")
+    return problems
+
+
+def _targets(agent: AgentSettings) -> list[str]:
+    """Whether heads, discount, estimate and error fit together."""
+    problems = []
     horizons = agent.value_map.second if isinstance(agent.value_map, Beside) else agent.value_map
     if isinstance(horizons, Horizons):
         longest = max(horizons.horizons, default=0)
@@ -218,24 +152,33 @@ def _composition(config: RunConfig) -> list[str]:
                 f"--discount is {agent.discount}; the longest horizon, {longest} steps, is the main head's and means "
                 f"{1 - 1 / longest:.6g}: give that discount, or other horizons"
             )
-    features = agent.torso.feature_layers
-    if agent.auxiliary.weight and 0 < agent.shared_layers < features:
-        problems.append(
-            f"--shared-layers {agent.shared_layers} shares a part of the {features} layers whose output MICo shapes, "
-            f"so its gradient could not stay undivided there: choose 0, or {features} and more"
-        )
-    if agent.auxiliary.weight and config.replay.n_step != 1:
-        problems.append(f"--n-step is {config.replay.n_step}; MICo's distance is defined for 1-step rewards: use 1")
-    if agent.auxiliary.weight and not features:
-        problems.append("MICo shapes the layers below the last hidden one; this network has none: add a layer")
-    if not 0 <= agent.auxiliary.weight < 1:
-        problems.append(f"--mico-weight is {agent.auxiliary.weight}; it must be at least 0 and below 1")
-    if agent.prior_scale < 0:
-        problems.append(f"--prior-scale is {agent.prior_scale}; it must not be negative")
     if isinstance(agent.estimate, Quantile) != isinstance(agent.error, QuantileHuber):
         problems.append(
             "quantiles and the quantile Huber error belong together: set agent.estimate and agent.error alike"
         )
+    return problems
+
+
+def _sampling(config: RunConfig) -> list[str]:
+    """Whether members can learn from the batches they get."""
+    sampler, problems = config.replay.sampler, []
+    if sampler.each_its_own and _crossed(config.agent):
+        problems.append(
+            "CERL cannot learn from a batch a member: its targets would need every member's network on every other "
+            "member's batch, N times the work, and the paper does not define it; use the sampler shared, or "
+            "bootstrapped-dqn"
+        )
+    if isinstance(sampler, BootstrapMasked) and not 0 < sampler.keep_probability <= 1:
+        problems.append(
+            f"--keep-probability is {sampler.keep_probability}; it must lie above 0, where nobody would learn, and "
+            "be at most 1, which is no mask"
+        )
+    return problems
+
+
+def _policies(config: RunConfig) -> list[str]:
+    """Whether there is everyone who is to act, in training and in evaluation."""
+    agent, problems = config.agent, []
     if isinstance(config.acting, Tandem):
         if agent.members != 2:
             problems.append(f"a tandem has an active and a passive member, not {agent.members}; leave out --members")
@@ -254,24 +197,6 @@ def _composition(config: RunConfig) -> list[str]:
             problems.append(
                 f"the policy {name} needs member {policy.index}; there are members 0 to {agent.members - 1}"
             )
-    return problems
-
-
-def _sampling(config: RunConfig, crossed: bool) -> list[str]:
-    sampler, problems = config.replay.sampler, []
-    if sampler.each_its_own and crossed:
-        problems.append(
-            "CERL cannot learn from a batch a member: its targets would need every member's network on every other "
-            "member's batch, N times the work, and the paper does not define it; use the sampler shared, or "
-            "bootstrapped-dqn"
-        )
-    if isinstance(sampler, SelfOversampled) and not 0 <= sampler.own_probability <= 1:
-        problems.append(f"--own-probability is {sampler.own_probability}; it must lie between 0 and 1")
-    if isinstance(sampler, BootstrapMasked) and not 0 < sampler.keep_probability <= 1:
-        problems.append(
-            f"--keep-probability is {sampler.keep_probability}; it must lie above 0, where nobody would learn, and "
-            "be at most 1, which is no mask"
-        )
     return problems
 
 

@@ -39,6 +39,20 @@ def own_shares(ring: Ring, members: int) -> tuple[Float[np.ndarray, " N"], Float
     return transitions / transitions.sum(), episodes / all_episodes
 
 
+def own_share_of_episodes(
+    episode: Int[np.ndarray, "*u B M"], own: Bool[np.ndarray, "*u B N"]
+) -> Float[np.ndarray, "*u N"]:
+    """Of the different episodes in each member's batch, the share that it played alone.
+
+    `own` says it of each transition's episode. M is N, or 1 where all members have one batch.
+    """
+    order = np.argsort(episode, axis=-2)
+    episode, own = np.take_along_axis(episode, order, axis=-2), np.take_along_axis(own, order, axis=-2)
+    first = np.ones(episode.shape, bool)
+    first[..., 1:, :] = episode[..., 1:, :] != episode[..., :-1, :]
+    return np.count_nonzero(own & first, axis=-2) / np.count_nonzero(first, axis=-2)
+
+
 def coverage(observation: Shaped[np.ndarray, "K ..."], action: Shaped[np.ndarray, "K ..."]) -> float:
     """Different pairs of state and action among K transitions, as a share of K; 1 means that none occurs twice."""
     pairs = {(seen.tobytes(), taken.tobytes()) for seen, taken in zip(observation, action, strict=True)}

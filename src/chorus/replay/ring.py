@@ -21,6 +21,7 @@ from jaxtyping import Bool, Float, Int, Integer, Shaped
 
 from chorus.errors import ChorusError
 from chorus.replay.columns import Columns, ColumnTypes, ring_slices, row_bytes
+from chorus.replay.episodes import Episodes
 from chorus.replay.ownership import Ownership
 
 TRANSITION, TERMINATED, TRUNCATED = 1, 2, 4
@@ -117,7 +118,7 @@ class Ring:
         self.cursor = Cursor(zeros.copy(), zeros.copy(), zeros.copy())
         self._lane_start = np.arange(layout.lanes, dtype=np.int64) * layout.rows
         self._protected = zeros - 1
-        self._ownership: Ownership | None = None
+        self._kept_up: list[Ownership | Episodes] = []
 
     def __len__(self) -> int:
         return int(self.cursor.transitions.sum())
@@ -160,8 +161,8 @@ class Ring:
         self.cursor.transitions[:] += 1
         self._append(lanes, next_observation)
         self._shrink_window()
-        if self._ownership is not None:
-            self._ownership.append(owner, position, self.cursor.oldest)
+        for index in self._kept_up:
+            index.append(owner, position, self.cursor.oldest)
 
     def _append(self, lanes: Int[np.ndarray, " S"], observation: Shaped[np.ndarray, "S ..."]) -> None:
         position = self.cursor.end[lanes]
@@ -269,15 +270,25 @@ class Ring:
         pieces = ring_slices(int(self.cursor.oldest[lane]), int(self.cursor.end[lane]), self.layout.rows)
         return np.concatenate([rows[:0], *(rows[piece] for piece in pieces)])
 
-    @property
+    @cached_property
     def ownership(self) -> Ownership:
-        """Read off the owner column when it is first asked for, and kept up from then on."""
-        if self._ownership is None:
-            self._ownership = Ownership(self.layout.lanes)
-            for lane in range(self.layout.lanes):
-                found = np.flatnonzero(self.window("flags", lane) & TRANSITION)
-                self._ownership.fill(lane, self.window("owner", lane)[found], self.cursor.oldest[lane] + found)
-        return self._ownership
+        """Read off the columns when it is first asked for, and kept up from then on."""
+        index = Ownership(self.layout.lanes)
+        self._keep_up(index)
+        return index
+
+    @cached_property
+    def episodes(self) -> Episodes:
+        """Read off the columns when they are first asked for, and kept up from then on."""
+        index = Episodes(self.layout.lanes, self.layout.rows)
+        self._keep_up(index)
+        return index
+
+    def _keep_up(self, index: Ownership | Episodes) -> None:
+        for lane in range(self.layout.lanes):
+            found = np.flatnonzero(self.window("flags", lane) & TRANSITION)
+            index.fill(lane, self.window("owner", lane)[found], self.cursor.oldest[lane] + found)
+        self._kept_up.append(index)
 
     def incomplete_from(self, steps: int) -> Int[np.ndarray, " E"]:
         """Each lane's first position whose n-step window is not complete; no transition after it has a complete one."""

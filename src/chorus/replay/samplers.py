@@ -14,20 +14,22 @@ from chorus.variant import Variant
 _MOST_ROUNDS = 1_000
 
 
-class Sample(NamedTuple):
-    """A batch, who generated its transitions, and which members got the common batch because they own nothing yet."""
-
-    batch: Batch
-    owner: Integer[np.ndarray, "B M"]
-    owns_nothing: Bool[np.ndarray, " N"]
-
-
 class Places(NamedTuple):
     """Lane, position and realised length of windows in the ring."""
 
     lane: Int[np.ndarray, "*b"]
     position: Int[np.ndarray, "*b"]
     length: Int[np.ndarray, "*b"]
+
+
+class Sample(NamedTuple):
+    """A batch, where its windows lie, who generated their transitions, and which members got the common batch because
+    they own nothing yet."""
+
+    batch: Batch
+    places: Places
+    owner: Integer[np.ndarray, "B M"]
+    owns_nothing: Bool[np.ndarray, " N"]
 
 
 class _Unmasked(Variant):
@@ -108,7 +110,7 @@ def _read(
         **{name: column.reshape(*shape, *column.shape[1:]) for name, column in columns.items()},
         weight=np.ones((shape[0], 1), np.float32) if weight is None else weight,
     )
-    return Sample(batch, ring.owners(flat.lane, flat.position).reshape(shape), owns_nothing)
+    return Sample(batch, places, ring.owners(flat.lane, flat.position).reshape(shape), owns_nothing)
 
 
 def draw_own(

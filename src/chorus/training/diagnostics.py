@@ -19,12 +19,14 @@ from chorus.ensemble.diversity import (
     policy_probability,
     value_spread,
 )
-from chorus.replay.contents import coverage, own_shares
+from chorus.replay.contents import coverage, own_share_of_episodes, own_shares
 from chorus.replay.ring import Ring
 from chorus.replay.samplers import Sample, draw_uniform
 
 # States that are examined, and how many at once: a convolution of ten members needs room.
 _STATES, _AT_ONCE = 1_024, 128
+# Batches that are counted together: counted one by one, they would cost half as much as drawing them.
+_BOOKED_AT_ONCE = 256
 
 
 def by_member(name: str, values: Float[np.ndarray, " N"]) -> dict[str, float]:
@@ -35,26 +37,43 @@ def by_member(name: str, values: Float[np.ndarray, " N"]) -> dict[str, float]:
 
 @dataclass
 class BatchLog:
-    """Whose transitions the batches of one iteration held."""
+    """Whose transitions, and whose episodes, the batches of one iteration held; a single agent's are its own."""
 
     members: int
     batches: int = 0
     owns_nothing: int = 0
     own: Float[np.ndarray, " N"] = field(init=False)
+    own_episodes: Float[np.ndarray, " N"] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.own = np.zeros(self.members)
+        self.own, self.own_episodes = np.zeros(self.members), np.zeros(self.members)
+        self._waiting: list[tuple[np.ndarray, ...]] = []
 
-    def record(self, sample: Sample) -> None:
+    def record(self, sample: Sample, ring: Ring) -> None:
+        """`ring` as it was when the sample was drawn."""
+        if self.members == 1:
+            return
         self.batches += 1
         self.owns_nothing += int(sample.owns_nothing.sum())
-        self.own += np.mean(sample.owner == np.arange(self.members), axis=0)
+        self._waiting.append((sample.owner, *ring.episodes.look_up(sample.places.lane, sample.places.position)))
+        if len(self._waiting) == _BOOKED_AT_ONCE:
+            self._book()
+
+    def _book(self) -> None:
+        owner, episode, alone = (np.stack(column) for column in zip(*self._waiting, strict=True))
+        own = owner == np.arange(self.members)
+        self.own += np.sum(np.mean(own, axis=1), axis=0)
+        self.own_episodes += np.sum(own_share_of_episodes(episode, own & alone), axis=0)
+        self._waiting.clear()
 
     def metrics(self) -> dict[str, float]:
-        if not self.batches or self.members == 1:
+        if not self.batches:
             return {}
+        if self._waiting:
+            self._book()
         return {
             **by_member("replay/own_sampled", self.own / self.batches),
+            **by_member("replay/own_sampled_episodes", self.own_episodes / self.batches),
             "replay/owns_nothing": float(self.owns_nothing),
         }
 

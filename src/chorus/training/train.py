@@ -203,7 +203,7 @@ class Training:
         for event in self.loop.run(state, ring, iteration, keys, rng, first):
             if isinstance(event, Learned):
                 state, updates = event.state, event.updates
-                batches.record(event.sample)
+                batches.record(event.sample, ring)
                 continue
             last = event.step
             for record in episodes.record(event):

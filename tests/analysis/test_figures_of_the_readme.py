@@ -1,0 +1,43 @@
+"""`examples/draw_figures.py` draws the README's figures; the demo's from whatever runs there are."""
+
+import re
+
+from synthetic_runs import LEVELS, SyntheticRun
+
+from builders import load_example
+
+drawing = load_example("draw_figures")
+
+
+def write_runs(folder, presets):
+    for preset in presets:
+        for seed in (0, 1):
+            level = {policy: 20 * share for policy, share in LEVELS[preset].items()}
+            SyntheticRun(preset, "MinAtar/SpaceInvaders-v1", seed, level).write(folder)
+
+
+def test_the_demos_figure_and_table_come_from_its_runs(tmp_path, capsys):
+    write_runs(tmp_path / "runs", ("double-dqn", "bootstrapped-dqn", "cerl", "tandem"))
+    drawing.main(tmp_path, tmp_path / "runs")
+    said = capsys.readouterr().out.splitlines()
+    # Levels are shares of 20, the same in both seeds.
+    assert "| Double DQN | 20.0 | 20.0 to 20.0 | 2 |" in said
+    assert "| Bootstrapped DQN (indiv.) | 14.0 | 14.0 to 14.0 | 2 |" in said
+    assert len([line for line in said if line.startswith("| ")]) == 1 + 7
+    written = (tmp_path / "demo.svg").read_text(encoding="utf-8")
+    assert all(title in written for title in drawing.QUESTIONS)
+    drawing.main(tmp_path, tmp_path / "runs")
+    assert (tmp_path / "demo.svg").read_text(encoding="utf-8") == written
+
+
+def test_questions_without_runs_have_no_panel(tmp_path):
+    write_runs(tmp_path / "runs", ("tandem",))
+    found = drawing.demo(tmp_path / "runs")["demo"]
+    assert [axes.get_title("left") for axes in found.figure.axes] == ["Active and passive"]
+
+
+def test_the_diagrams_have_a_background_so_that_they_can_be_read_on_dark_pages(tmp_path):
+    drawing.main(tmp_path)
+    for name in ("curse", "cerl"):
+        written = (tmp_path / f"{name}.svg").read_text(encoding="utf-8")
+        assert re.search(r'id="patch_1">\s*<path [^>]*style="fill: #ffffff"', written)
