@@ -118,7 +118,11 @@ DEFAULT_INITIALIZATION = FanInUniform()
 
 
 class FeaturesFirst(nn.Module):
-    """A layer that maps [..., B] to [..., B]; images are [C, H, W, B]."""
+    """A layer that maps [..., B] to [..., B]; images are [C, H, W, B].
+
+    Its output has the features of `copies` such layers behind each other, as its parameters have on their first axis;
+    a layer declares `copies: int = 1`.
+    """
 
 
 def other_order(x: Array) -> Array:
@@ -145,13 +149,15 @@ class Conv(FeaturesFirst):
     stride: int = 1
     same: bool = False
     initialization: Initialization = DEFAULT_INITIALIZATION
+    copies: int = 1
 
     @nn.compact
     def __call__(self, x: Float[Array, "C H W B"]) -> Float[Array, "F h w B"]:
         fan_in = self.kernel * self.kernel * x.shape[0]
-        shape = (self.features, self.kernel, self.kernel, x.shape[0])
+        features = self.copies * self.features
+        shape = (features, self.kernel, self.kernel, x.shape[0])
         weight = self.param("kernel", self.initialization.weight(fan_in), shape)
-        bias = self.param("bias", self.initialization.bias(fan_in), (self.features,))
+        bias = self.param("bias", self.initialization.bias(fan_in), (features,))
         if self.same:
             sides = [self._padding(side) for side in x.shape[1:3]]
             x = jnp.pad(x, [(0, 0), *sides, (0, 0)])
@@ -168,6 +174,7 @@ class Dense(FeaturesFirst):
 
     features: int
     initialization: Initialization = DEFAULT_INITIALIZATION
+    copies: int = 1
 
     def width(self, inputs: int) -> int:
         return self.features
@@ -176,7 +183,7 @@ class Dense(FeaturesFirst):
     def __call__(self, x: Float[Array, "... B"]) -> Float[Array, "F B"]:
         x = x.reshape(-1, x.shape[-1])
         fan_in = x.shape[0]
-        width = self.width(fan_in)
+        width = self.copies * self.width(fan_in)
         weight = self.param("kernel", self.initialization.weight(fan_in), (width, fan_in))
         bias = self.param("bias", self.initialization.bias(fan_in), (width,))
         return nn.relu(product(weight, x) + bias[:, None])
@@ -201,13 +208,15 @@ class Heads(FeaturesFirst):
     heads: int
     outputs: int
     initialization: Initialization | GaussianHeads = DEFAULT_INITIALIZATION
+    copies: int = 1
 
     @nn.compact
     def __call__(self, x: Float[Array, "... B"]) -> Float[Array, "H O B"]:
         x = x.reshape(-1, x.shape[-1])
         fan_in = x.shape[0]
+        heads = self.copies * self.heads
         biases = 1 if self.initialization.shared_head_bias else self.outputs
-        weight = self.param("kernel", self.initialization.weight(fan_in), (self.heads, self.outputs, fan_in))
-        bias = self.param("bias", self.initialization.bias(fan_in), (self.heads, biases))
-        y = product(weight.reshape(self.heads * self.outputs, fan_in), x)
-        return y.reshape(self.heads, self.outputs, -1) + bias[..., None]
+        weight = self.param("kernel", self.initialization.weight(fan_in), (heads, self.outputs, fan_in))
+        bias = self.param("bias", self.initialization.bias(fan_in), (heads, biases))
+        y = product(weight.reshape(heads * self.outputs, fan_in), x)
+        return y.reshape(heads, self.outputs, -1) + bias[..., None]

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from chorus.networks.layers import Dense, Heads, run_layer
+from chorus.networks.layers import Dense, FeaturesFirst, Heads, run_layer
 
 # What flows between layers: one array all members read, one with a leading member axis, or one a member.
 Shared = Float[Array, "... B"]
@@ -26,7 +26,17 @@ Lift = Callable[[nn.Module, Any, Flow], Flow]
 def batched(layer: nn.Module, params: Any, flow: Flow) -> Flow:
     """All members in one call."""
     x, forked = (jnp.stack(flow), True) if isinstance(flow, list) else flow
+    if isinstance(layer, FeaturesFirst) and not forked:
+        return one_wide_layer(layer, params, x), True
     return jax.vmap(partial(run_layer, layer), in_axes=(0, 0 if forked else None))(params, x), True
+
+
+def one_wide_layer(layer: FeaturesFirst, params: Any, x: Shared) -> Stacked:
+    """All members read the same: together they are a layer of N times the features."""
+    members = jax.tree.leaves(params)[0].shape[0]
+    together = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), params)
+    y = run_layer(layer.clone(copies=members), together, x)
+    return y.reshape(members, -1, *y.shape[1:])
 
 
 def unrolled(layer: nn.Module, params: Any, flow: Flow) -> Flow:
