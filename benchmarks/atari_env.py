@@ -14,7 +14,6 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers import AtariPreprocessing, FrameStackObservation
 
 from benchmarks import harness
-from benchmarks.nature_update import Updating
 from chorus.envs.registry import make_host
 from chorus.experiments.assemble import Assembly
 from chorus.experiments.resolve import Request, resolve
@@ -83,7 +82,7 @@ def shares_of_an_iteration() -> tuple[dict[str, float], int]:
         "env": lambda: envs.step(rng.integers(4, size=1)).reward,
         "act": lambda: np.asarray(act(params, observation, member, key, chance)),
         "sample": lambda: sample().batch.observation,
-        "update": Updating(assembly.agent, sample().batch),
+        "update": harness.Updating(assembly.agent, sample().batch),
     }
     seconds = harness.interleaved(parts, rounds=21)
     a_step = {"env": 1.0, "act": 1.0}

@@ -14,6 +14,8 @@ from pathlib import Path
 import jax
 import jax.numpy as jnp
 
+from chorus.agents.agent import Agent
+from chorus.agents.batch import Batch
 from chorus.networks.layers import Dense, init_layer, run_layer
 from chorus.networks.torsos import Torso
 
@@ -49,6 +51,18 @@ def _mean_seconds(action: Callable[[], object], repeats: int) -> float:
     for _ in range(repeats):
         jax.block_until_ready(action())
     return (time.perf_counter() - began) / repeats
+
+
+class Updating:
+    """An agent that makes the next update each time it is called; its old state is donated."""
+
+    def __init__(self, agent: Agent, batch: Batch) -> None:
+        self._agent, self._batch = agent, batch
+        self._state = agent.init(jax.random.key(0))
+
+    def __call__(self) -> object:
+        self._state = self._agent.update(self._state, self._batch)
+        return self._state.updates, self._state.params
 
 
 def matmul() -> Callable[[], object]:

@@ -7,7 +7,7 @@ import jax
 import numpy as np
 
 from benchmarks import harness
-from benchmarks.nature_update import Updating, make_batch
+from benchmarks.nature_update import make_batch
 from chorus.experiments.assemble import Assembly
 from chorus.experiments.config import RunConfig
 from chorus.experiments.resolve import Request, resolve
@@ -71,7 +71,7 @@ def main() -> None:
     assemblies = {name: Assembly.of(config) for name, config in configs.items()}
     assembly = assemblies["Bootstrapped DQN, L = 0"]
     batch = make_batch(assembly.spec.observation_shape, bool, assembly.spec.actions.count)
-    updates = {name: Updating(each.agent, batch) for name, each in assemblies.items()}
+    updates = {name: harness.Updating(each.agent, batch) for name, each in assemblies.items()}
     loops = {name: each.loop() for name, each in assemblies.items()}
     loop = loops["Bootstrapped DQN, L = 0"]
     step = rollout(assembly, loop.stepper)

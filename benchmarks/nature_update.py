@@ -65,30 +65,18 @@ def make_batch(shape: tuple[int, ...] = SHAPE, dtype: type = np.uint8, actions: 
     )
 
 
-class Updating:
-    """An agent that makes the next update each time it is called; its old state is donated."""
-
-    def __init__(self, agent: Agent, batch: Batch) -> None:
-        self._agent, self._batch = agent, batch
-        self._state = agent.init(jax.random.key(0))
-
-    def __call__(self) -> object:
-        self._state = self._agent.update(self._state, self._batch)
-        return self._state.updates, self._state.params
-
-
 def main() -> None:
     prepare(Runtime(threads=2))
     batch = make_batch()
     forms = {
-        "Double DQN": Updating(build(Members(), members=1), batch),
-        "Bootstrapped DQN, L = 0": Updating(build(Members()), batch),
-        "Bootstrapped DQN, L = 3": Updating(build(Members(), shared=3), batch),
-        "CERL": Updating(build(Cross()), batch),
+        "Double DQN": harness.Updating(build(Members(), members=1), batch),
+        "Bootstrapped DQN, L = 0": harness.Updating(build(Members()), batch),
+        "Bootstrapped DQN, L = 3": harness.Updating(build(Members(), shared=3), batch),
+        "CERL": harness.Updating(build(Cross()), batch),
     }
     seconds = harness.interleaved({"matmul": harness.matmul(), **forms}, rounds=11)
     plain = harness.interleaved(
-        {"plain vmap": Updating(build(Members(), plain=True), batch), "ours": forms["Bootstrapped DQN, L = 0"]},
+        {"plain vmap": harness.Updating(build(Members(), plain=True), batch), "ours": forms["Bootstrapped DQN, L = 0"]},
         rounds=3,
     )
     flop = harness.update_flop(nature(), SHAPE, ACTIONS, MEMBERS, BATCH)

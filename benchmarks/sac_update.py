@@ -18,7 +18,6 @@ from chorus.experiments.config import Runtime
 from chorus.experiments.runtime import prepare
 from chorus.networks.layers import Orthogonal
 from chorus.networks.torsos import MLPTorso
-from chorus.training.train import init_key
 
 MEMBERS, BATCH, OBSERVED, ACTIONS, HIDDEN, CRITICS = 10, 256, 376, 17, (256, 256), 2
 
@@ -74,27 +73,15 @@ def update_flop(members: int) -> int:
     return 2 * BATCH * members * (of_policy + CRITICS * of_critic)
 
 
-class Updating:
-    """An agent that makes the next update each time it is called; its old state is donated."""
-
-    def __init__(self, agent: Agent, batch: Batch) -> None:
-        self._agent, self._batch = agent, batch
-        self._state = agent.init(init_key(0))
-
-    def __call__(self) -> object:
-        self._state = self._agent.update(self._state, self._batch)
-        return self._state.updates, self._state.params
-
-
 def main() -> None:
-    prepare(Runtime(threads=2))
+    prepare(Runtime(threads=1))
     batch = make_batch()
     cerl = MainAndAuxiliary(main=Squared(), auxiliary=TwiceHuber())
     forms = {
-        "SAC": Updating(build(Members(), members=1), batch),
-        "Ensemble SAC": Updating(build(Members()), batch),
-        "Ensemble SAC, all members at once": Updating(build(Members(), at_once=MEMBERS), batch),
-        "Ensemble SAC + CERL": Updating(build(Cross(), error=cerl), batch),
+        "SAC": harness.Updating(build(Members(), members=1), batch),
+        "Ensemble SAC": harness.Updating(build(Members()), batch),
+        "Ensemble SAC, all members at once": harness.Updating(build(Members(), at_once=MEMBERS), batch),
+        "Ensemble SAC + CERL": harness.Updating(build(Cross(), error=cerl), batch),
     }
     seconds = harness.interleaved({"matmul": harness.matmul(), **forms}, rounds=11)
     rate = harness.MATMUL_FLOP / seconds["matmul"]

@@ -6,7 +6,7 @@ import numpy as np
 from gymnasium import spaces
 
 from benchmarks import harness
-from benchmarks.sac_update import ACTIONS, BATCH, HIDDEN, MEMBERS, OBSERVED, Updating, build, make_batch
+from benchmarks.sac_update import ACTIONS, BATCH, HIDDEN, MEMBERS, OBSERVED, build, make_batch, update_flop
 from chorus.ensemble.value_map import Members
 from chorus.experiments.config import Runtime
 from chorus.experiments.runtime import prepare
@@ -48,20 +48,23 @@ class SBXUpdating:
 
 
 def main() -> None:
-    prepare(Runtime(threads=2))
+    prepare(Runtime(threads=1))
     batch = make_batch()
     forms = {
+        "matmul": harness.matmul(),
         "SBX": SBXUpdating(),
-        "SAC": Updating(build(Members(), members=1), batch),
-        "Ensemble SAC": Updating(build(Members()), batch),
+        "SAC": harness.Updating(build(Members(), members=1), batch),
+        "Ensemble SAC": harness.Updating(build(Members()), batch),
     }
     seconds = harness.interleaved(forms, rounds=15)
+    rate = harness.MATMUL_FLOP / seconds.pop("matmul")
     results = {
         "sac_over_sbx": seconds["SAC"] / seconds["SBX"],
         "ensemble_sac_n10_over_ten_sbx": seconds["Ensemble SAC"] / (MEMBERS * seconds["SBX"]),
+        "sbx_share_of_matmul": update_flop(1) / seconds["SBX"] / rate,
         **{f"sbx_update_ms/{name}": 1e3 * value for name, value in seconds.items()},
     }
-    facts = {"update": f"batch {BATCH}, Humanoid's sizes, {harness.threads()} threads, jax {jax.__version__}"}
+    facts = {"update": f"batch {BATCH}, Humanoid's sizes, {harness.threads()} thread, jax {jax.__version__}"}
     harness.report("SAC update against SBX", facts, results)
     harness.record(results, "sbx_update")
 
