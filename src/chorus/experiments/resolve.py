@@ -11,11 +11,12 @@ from typing import Any
 from chorus.envs.registry import describe
 from chorus.envs.spec import EnvSpec
 from chorus.errors import ChorusError
+from chorus.experiments.base_config import base_config
 from chorus.experiments.codec import decode, flatten, merge
 from chorus.experiments.config import Hyperparameters, RunConfig, Scale
 from chorus.experiments.options import option_tree
 from chorus.experiments.presets import PRESETS, Preset, find_preset
-from chorus.experiments.scales import base_config, row_for
+from chorus.experiments.scales import row_for
 from chorus.experiments.validation import validate
 from chorus.networks.torsos import CustomTorso, Widened
 from chorus.training.files import read_json
