@@ -27,13 +27,14 @@ MATMUL_SIZE = 2048
 def interleaved(actions: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
     """Median seconds of each action. They take turns, so that whatever slows the machine slows them all.
 
-    A turn lasts at least `_TURN_SECONDS`, because an action that follows another finds the caches full of its data,
-    and in training updates follow updates.
+    A turn lasts at least `_TURN_SECONDS` and starts with a call that is not timed, because an action that follows
+    another finds the caches full of its data, and in training updates follow updates.
     """
     repeats = {name: _repeats(action) for name, action in actions.items()}
     seconds: dict[str, list[float]] = {name: [] for name in actions}
     for _ in range(rounds):
         for name, action in actions.items():
+            jax.block_until_ready(action())
             seconds[name].append(_mean_seconds(action, repeats[name]))
     return {name: statistics.median(values) for name, values in seconds.items()}
 

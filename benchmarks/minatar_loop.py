@@ -18,7 +18,7 @@ from chorus.training.stepper import Stepper
 from chorus.training.train import init_key, training_keys
 
 ENV = "MinAtar/Breakout-v1"
-MEASURED_STEPS = 4_000
+MEASURED_STEPS = 2_000
 VARIANTS = {
     "Double DQN": ("double-dqn", {}),
     "Bootstrapped DQN, L = 0": ("bootstrapped-dqn", {}),
@@ -80,7 +80,7 @@ def main() -> None:
     ours = seconds["Bootstrapped DQN, L = 0"]
     slots = config.env.num_envs
     ratios, iteration = [], {}
-    for _ in range(3):
+    for _ in range(7):
         taken, made = loop_seconds(assembly, loop, MEASURED_STEPS)
         alone = harness.interleaved({"rollout": step, "update": updates["Bootstrapped DQN, L = 0"]}, rounds=11)
         ratios.append(taken / (made * alone["update"] + MEASURED_STEPS / slots * alone["rollout"]))
