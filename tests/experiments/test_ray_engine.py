@@ -111,6 +111,15 @@ def parent_of(process: int) -> int:
     return int(Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[1])
 
 
+def children_of(process: int) -> list[int]:
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if parent_of(int(folder.name)) == process:
+                found.append(int(folder.name))
+    return found
+
+
 @pytest.mark.parametrize("victim", ["worker", "node"])
 def test_what_is_killed_is_retried_and_the_study_has_the_bytes_of_the_local_engine(
     cluster, on_this_machine, tmp_path, victim
@@ -123,8 +132,12 @@ def test_what_is_killed_is_retried_and_the_study_has_the_bytes_of_the_local_engi
         env=environment(**cluster.variables),
     )
     run, worker = wait_for(lambda: a_run_in_the_middle(tmp_path), PATIENCE_SECONDS)
-    # A worker's parent is its node's own process.
-    os.kill(worker if victim == "worker" else parent_of(worker), signal.SIGKILL)
+    # A worker's parent is its node's own process. A machine that dies takes all of them along: a worker left behind
+    # might end its run before it notices.
+    node = parent_of(worker)
+    for doomed in [worker] if victim == "worker" else [node, *children_of(node)]:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(doomed, signal.SIGKILL)
     if victim == "node":
         cluster.add_node()
     kept = newest_checkpoint(run)
