@@ -51,3 +51,15 @@ def test_files_are_as_long_as_their_arrays(tmp_path):
 def test_a_row_of_atari_costs_at_most_7200_bytes():
     layout = RingLayout(1, 1_000_000, 250_000, (84, 84), np.dtype(np.uint8))
     assert row_bytes(layout.types()) <= 7_200
+
+
+@pytest.mark.parametrize("mapped", [True, False])
+def test_any_rows_can_be_announced_and_none_changes(tmp_path, mapped):
+    """Rows of 7,056 bytes are not aligned with pages; the last run goes beyond the end of the file."""
+    types = {"observation": ((84, 84), np.dtype(np.uint8))}
+    columns = Columns(types, lanes=2, rows=50, directory=tmp_path if mapped else None)
+    rows = columns.arrays["observation"].reshape(100, 84, 84)
+    rows[:] = np.arange(100)[:, None, None]
+    before = rows.copy()
+    columns.announce("observation", np.array([0, 1, 47, 48, 99]), count=5)
+    np.testing.assert_array_equal(rows, before)

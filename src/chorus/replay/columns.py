@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from jaxtyping import Int
 
 from chorus.errors import ChorusError
 
@@ -21,27 +22,40 @@ class Columns:
 
     def __init__(self, types: ColumnTypes, lanes: int, rows: int, directory: Path | None) -> None:
         self.arrays: dict[str, np.ndarray] = {}
-        self._maps: list[mmap.mmap] = []
+        self._maps: dict[str, mmap.mmap] = {}
         for name, (shape, dtype) in types.items():
             full = (lanes, rows, *shape)
             if directory is None:
                 self.arrays[name] = np.zeros(full, dtype)
             else:
-                self.arrays[name] = self._map(directory / f"{name}.bin", full, np.dtype(dtype))
+                self.arrays[name] = self._map(directory, name, full, np.dtype(dtype))
 
-    def _map(self, path: Path, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-        size = int(np.prod(shape)) * dtype.itemsize
-        path.parent.mkdir(parents=True, exist_ok=True)
+    def _map(self, directory: Path, name: str, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        size, path = int(np.prod(shape)) * dtype.itemsize, directory / f"{name}.bin"
+        directory.mkdir(parents=True, exist_ok=True)
         with path.open("r+b" if path.exists() else "w+b") as file:
             file.truncate(size)
-            mapped = mmap.mmap(file.fileno(), size)
-        self._maps.append(mapped)
-        return np.frombuffer(mapped, dtype).reshape(shape)
+            self._maps[name] = mmap.mmap(file.fileno(), size)
+        return np.frombuffer(self._maps[name], dtype).reshape(shape)
 
     def flush(self) -> None:
         """Everything written so far reaches the disk."""
-        for mapped in self._maps:
+        for mapped in self._maps.values():
             mapped.flush()
+
+    def announce(self, name: str, first: Int[np.ndarray, " B"], count: int) -> None:
+        """These runs of `count` rows, counted through all lanes, are read next: the system may fetch them all at once.
+
+        A file larger than the memory is then waited for once a batch and not once a row. A run that wraps around is
+        announced up to where it does.
+        """
+        mapped = self._maps.get(name)
+        if mapped is None or not hasattr(mmap, "MADV_WILLNEED"):
+            return
+        size = self.arrays[name][0, 0].nbytes
+        for start in (first * size).tolist():
+            page = start - start % mmap.PAGESIZE
+            mapped.madvise(mmap.MADV_WILLNEED, page, min(start + count * size, len(mapped)) - page)
 
     def digest(self, start: np.ndarray, end: np.ndarray) -> str:
         """A hash over the rows written from position `start` to `end` of each lane."""

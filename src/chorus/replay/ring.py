@@ -248,6 +248,7 @@ class Ring:
         lane = lane[:, None]
         before = position[:, None] + np.arange(1 - stack, 1)
         after = position[:, None] + np.minimum(np.arange(1, steps + 1), length[:, None])
+        self.columns.announce("observation", self.physical(lane[:, 0], before[:, 0]), stack + steps)
         observation = np.take(stored, self.physical(lane, before), axis=0)
         # A row without a transition is the last of its episode: what lies before the newest such row is another one.
         goes_on = (self._flat["flags"][self.physical(lane, before[:, :-1])] > 0) & (before[:, :-1] >= 0)
