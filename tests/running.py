@@ -57,7 +57,7 @@ def environment(**changes: str | None) -> dict[str, str]:
 
 
 def command(*arguments: str | Path) -> list[str]:
-    return [sys.executable, "-m", "chorus.cli", *map(str, arguments)]
+    return [sys.executable, "-m", "chorus", *map(str, arguments)]
 
 
 def chorus(*arguments: str | Path, cwd: Path | None = None, **changes: str | None) -> subprocess.CompletedProcess:

@@ -1,4 +1,4 @@
-"""`python -m chorus.cli` is `chorus`."""
+"""`python -m chorus` is `chorus`."""
 
 from chorus.cli.main import entry
 
