@@ -1,11 +1,9 @@
 """What `chorus diagnose` runs: the four algorithms of the paper that fit the actions, and a larger buffer."""
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 
 from chorus.envs.spec import EnvSpec
-from chorus.errors import ChorusError
 from chorus.experiments.config import Scale
-from chorus.experiments.presets import PRESETS
 from chorus.experiments.scales import row_for
 from chorus.experiments.studies import Arm, Ground, Part, Scaled
 
@@ -39,18 +37,6 @@ class Wishes:
     max_episode_steps: int | None = None
 
 
-def presets_for(spec: EnvSpec) -> Presets:
-    """Raises a sentence where this version has not all of them."""
-    chosen = _BY_FAMILY.get(spec.family, DISCRETE)
-    absent = [name for name in astuple(chosen) if name not in PRESETS]
-    if absent:
-        raise ChorusError(
-            f"a diagnosis of '{spec.id}' needs the preset(s) {', '.join(absent)}, which this version does not "
-            "have; `chorus list` shows those it has"
-        )
-    return chosen
-
-
 def larger_buffer(spec: EnvSpec, scale: Scale, total_steps: int | None = None) -> int | None:
     """At most all that will ever be gathered; None where the usual buffer holds that already."""
     row = row_for(spec.family, scale, "code")
@@ -60,7 +46,7 @@ def larger_buffer(spec: EnvSpec, scale: Scale, total_steps: int | None = None) -
 
 def diagnosis(spec: EnvSpec, scale: Scale, seeds: int, wishes: Wishes) -> Part:
     """The runs of a diagnosis, as one part of a study."""
-    presets = presets_for(spec)
+    presets = _BY_FAMILY.get(spec.family, DISCRETE)
     common = {"total_steps": (wishes.total_steps,), "max_episode_steps": (wishes.max_episode_steps,)}
     several = {**common, "members": (wishes.members,)}
     larger = larger_buffer(spec, scale, wishes.total_steps)
