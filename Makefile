@@ -17,7 +17,7 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	@touch $(STAMP)
 
-demo: setup  ## the curse of diversity on MinAtar, about eleven minutes on two cores, ending in a report
+demo: setup  ## the curse of diversity on MinAtar, about ten minutes on two cores, ending in a report
 	$(BIN)/chorus demo
 
 demo-short: setup  ## the same as small as it can be, a minute or two: does everything work here?

@@ -26,6 +26,7 @@ FLOORS = [
     {"api"},
     {"analysis"},
     {"cli"},
+    {"__main__"},
 ]
 # Reads what runs wrote, and must do so where JAX is not even installed.
 APART = {"analysis"}

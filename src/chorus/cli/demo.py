@@ -7,7 +7,7 @@ from chorus.cli.grid import add_dry_run, add_grid_options
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Train Double DQN, Bootstrapped DQN, CERL and the tandem on MinAtar, several seeds each, about eleven minutes "
+        "Train Double DQN, Bootstrapped DQN, CERL and the tandem on MinAtar, several seeds each, about ten minutes "
         "on two cores; then say what came out, with intervals, and write a report. What is finished is skipped and "
         "what was cut is gone on with."
     )
