@@ -73,6 +73,36 @@ def probe():
     return JaxStepper(make_jax("Probe/Discount-v0", None), decide, slots=3)
 
 
+class Countdown:
+    """Observes (the episode's length, the steps it still has); lengths 1 to 4 are drawn at each reset."""
+
+    spec = make_jax("Probe/Discount-v0", None).spec
+
+    def reset(self, key):
+        length = jax.random.randint(key, (), 1, 5).astype(jnp.float32)
+        return (length, length), jnp.stack([length, length])
+
+    def step(self, state, action, key):
+        length, left = state[0], state[1] - 1
+        return (length, left), jnp.stack([length, left]), jnp.zeros(()), left == 0
+
+    def render(self, observation):
+        raise NotImplementedError("nobody looks at it")
+
+
+def test_slots_that_end_start_anew_while_the_others_go_on():
+    steps = walked(JaxStepper(Countdown(), decide, slots=3), [16, 8])
+    ended = steps.terminated | steps.truncated
+    some = ended.any(axis=1) & ~ended.all(axis=1)
+    assert some.any() and (~ended).all(axis=1).any()
+    fresh = steps.following[ended]
+    assert np.all(fresh[:, 0] == fresh[:, 1]) and len(set(fresh[:, 0])) > 1
+    np.testing.assert_array_equal(steps.following[~ended], steps.next_observation[~ended])
+    # What the next step sees is one less than what it started from, in the same episode.
+    np.testing.assert_array_equal(steps.next_observation[1:, :, 1], steps.following[:-1, :, 1] - 1)
+    np.testing.assert_array_equal(steps.next_observation[1:, :, 0], steps.following[:-1, :, 0])
+
+
 def assert_members_change_at_starts_only(steps):
     ended = steps.terminated | steps.truncated
     for slot in range(steps.member.shape[1]):

@@ -14,8 +14,8 @@ from running import records, status
 SINGLE, ENSEMBLE, TANDEM = ("individual",), ("individual", "aggregate"), ("active", "passive")
 SOFT_SINGLE = ("individual", "individual-mode")
 SOFT_ENSEMBLE = (*SOFT_SINGLE, "aggregate", "aggregate-mode")
-# Of the presets whose actions can be counted, and of those with continuous ones.
-COUNTED = {
+# What each preset evaluates.
+DISCRETE = {
     "double-dqn": SINGLE,
     "bootstrapped-dqn": ENSEMBLE,
     "cerl": ENSEMBLE,
@@ -42,13 +42,13 @@ CONTINUOUS = {
     "ensemble-sac-cerl-self-target": SOFT_ENSEMBLE,
     "sac-tandem": TANDEM,
 }
-POLICIES = COUNTED | CONTINUOUS
+POLICIES = DISCRETE | CONTINUOUS
 EVERYWHERE = ("MinAtar/Breakout-v1", "CartPole-v1", "SmokePictures-v0")
 CORE = ("double-dqn", "bootstrapped-dqn", "cerl", "cerl-self-target", "tandem")
 COMBINATIONS = [
     *itertools.product(CORE, EVERYWHERE),
-    *itertools.product([name for name in COUNTED if name not in (*CORE, "life-loss")], ("MinAtar/Breakout-v1",)),
-    *itertools.product(COUNTED, ("ALE/Breakout-v5",)),
+    *itertools.product([name for name in DISCRETE if name not in (*CORE, "life-loss")], ("MinAtar/Breakout-v1",)),
+    *itertools.product(DISCRETE, ("ALE/Breakout-v5",)),
     *itertools.product(CONTINUOUS, ("Pendulum-v1",)),
     *itertools.product(["ensemble-sac-cerl"], ("Walker2d-v4", "Humanoid-v5", "SmokeBox-v0")),
     ("tandem", "SmokeChannelsFirst-v0"),
@@ -99,7 +99,7 @@ def check(run, preset) -> None:
         assert metrics[iteration, "replay/transitions"] == 50
         assert 0 < metrics[iteration, "replay/coverage"] <= 1
         assert 1 <= metrics[iteration, "members/effective_rank/mean"] <= 16
-        if preset in COUNTED:
+        if preset in DISCRETE:
             assert 0 <= metrics[iteration, "replay/off_policy/mean"] <= 1
             assert ("diversity/disagreement/replay" in {name for _, name in metrics}) == (len(policies) == 2)
     assert all(math.isfinite(value) for value in metrics.values())

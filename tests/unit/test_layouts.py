@@ -24,9 +24,7 @@ class OnePixel(nn.Module):
 @pytest.mark.parametrize("channels_first", [False, True])
 @pytest.mark.parametrize("shared", [0, 1])
 def test_a_layer_of_the_users_own_reads_batch_first_and_channels_last(channels_first, shared):
-    network = Forked(
-        torso=(OnePixel(),), members=2, shared=shared, heads=1, actions=3, channels_first=channels_first
-    )  # fmt: skip
+    network = Forked(torso=(OnePixel(),), members=2, shared=shared, heads=1, actions=3, channels_first=channels_first)
     images = np.random.default_rng(0).normal(size=(BATCH, HEIGHT, WIDTH, CHANNELS)).astype(np.float32)
     given = images.transpose(0, 3, 1, 2) if channels_first else images
     params = network.init(jax.random.key(0), given[0])

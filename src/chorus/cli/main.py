@@ -10,7 +10,7 @@ from chorus.errors import ChorusError
 
 # Command -> (module, one line of help). Modules are imported when their command is, so help answers at once.
 COMMANDS = {
-    "demo": ("chorus.cli.demo", "the curse and its cure on MinAtar in about ten minutes"),
+    "demo": ("chorus.cli.demo", "the curse of diversity on MinAtar, in about ten minutes"),
     "train": ("chorus.cli.train", "train an algorithm on an environment"),
     "diagnose": ("chorus.cli.diagnose", "is there a curse in your environment, what to use"),
     "resume": ("chorus.cli.resume", "go on with a run that was stopped"),
@@ -22,7 +22,7 @@ COMMANDS = {
     "show": ("chorus.cli.show", "what a preset is made of, and where each number comes from"),
 }
 _EPILOG = """first steps:
-  chorus demo                                                   the curse and its cure, in about ten minutes
+  chorus demo                                                   the curse of diversity, in about ten minutes
   chorus train cerl --env MinAtar/Breakout-v1 --scale smoke     a whole run in about 20 seconds
   chorus list                                                   what else there is
   chorus show cerl                                              what an algorithm is made of

@@ -49,8 +49,8 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--scale",
         choices=["smoke", "laptop", "paper"],
-        help="budget and network together: smoke takes about 20 seconds, laptop minutes on a CPU, paper what the "
-        "paper used (default: laptop)",
+        help="budget and network together: smoke takes about 20 seconds, laptop minutes to hours on a CPU, paper what "
+        "the paper used (default: laptop)",
     )
     what.add_argument(
         "--hyperparameters",
@@ -119,7 +119,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     for name, kind, metavar, text in (
         ("--learning-rate", number, "RATE", "step size of the optimiser"),
         ("--batch-size", whole, "B", "transitions in a batch"),
-        ("--buffer-size", whole, "ROWS", "transitions in the replay"),
+        ("--buffer-size", whole, "TRANSITIONS", "transitions in the replay"),
         ("--discount", number, "GAMMA", "discount of the main heads, 0 to 1"),
         ("--n-step", whole, "n", "rewards in a return before it bootstraps"),
         ("--target-period", whole, "UPDATES", "gradient steps between copies to the target network"),

@@ -27,14 +27,14 @@ class Rate:
 
 # On one core at the laptop scale; docs/reproduction.md says which were measured.
 _CPU = {
-    "minatar": Rate(step=1.2e-4, member=5.7e-4),
+    "minatar": Rate(step=4.0e-4, member=8.5e-4),
     "flat": Rate(step=2.0e-4, member=5.0e-4),
     "atari": Rate(step=1.8e-3, member=2.1e-2),
     "image": Rate(step=1.8e-3, member=2.1e-2),
-    "control": Rate(step=1.0e-3, member=3.0e-3),
+    "control": Rate(step=2.0e-3, member=1.0e-3),
 }
-# What is left of a further member's work where convolutions are shared (docs/cost.md: 0.25 on MinAtar, 0.35 on Atari).
-_UNSHARED = 0.3
+# What is left of a further member's work where convolutions are shared (docs/cost.md: 0.42 on MinAtar, 0.24 on Atari).
+_UNSHARED = 0.35
 # How many times the work of the laptop scale's networks those of the paper scale are.
 _PAPER_WORK = {"minatar": 2.0, "flat": 1.0}
 

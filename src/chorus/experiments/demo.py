@@ -9,8 +9,8 @@ from typing import Any
 
 from chorus.experiments.studies import Arm, Ground, Part, Scaled
 
-# A small replay, because there the paper finds the curse most evident; many short evaluations rather than few long
-# ones, because from one to the next policies differ more than episodes do.
+# A small replay, because there the paper finds the curse most evident; many short evaluations, because a final score is
+# the mean of the last ten, and the first half of learning should stay out of it.
 _QUICK: Mapping[str, Any] = {
     "total_steps": 36_000,
     "iteration_steps": 2_000,

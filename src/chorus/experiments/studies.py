@@ -110,5 +110,5 @@ def request(preset: str, env: str, seed: int, scale: Scale, options: Mapping[str
 
 
 def jobs_of(part: Part, scale: Scale, out: Path, device: str | None = None) -> list[Job]:
-    """Nothing is touched."""
+    """The runs of a part at a scale, in the order they are started; nothing is touched."""
     return jobs_for(part.requests(scale, device), out)

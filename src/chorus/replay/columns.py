@@ -43,19 +43,21 @@ class Columns:
         for mapped in self._maps.values():
             mapped.flush()
 
-    def announce(self, name: str, first: Int[np.ndarray, " B"], count: int) -> None:
-        """These runs of `count` rows, counted through all lanes, are read next: the system may fetch them all at once.
+    def announce(self, name: str, lane: Int[np.ndarray, " B"], first: Int[np.ndarray, " B"], count: int) -> None:
+        """`count` rows from each of these positions on are read next: the system may fetch them all at once.
 
-        A file larger than the memory is then waited for once a batch and not once a row. A run that wraps around is
-        announced up to where it does.
+        A file larger than the memory is then waited for once a batch and not once a row (docs/performance.md). Columns
+        of rows smaller than a page are small enough to stay in memory.
         """
-        mapped = self._maps.get(name)
-        if mapped is None or not hasattr(mmap, "MADV_WILLNEED"):
+        array, mapped = self.arrays[name], self._maps.get(name)
+        size, rows = array[0, 0].nbytes, array.shape[1]
+        if mapped is None or size < mmap.PAGESIZE or not hasattr(mmap, "MADV_WILLNEED"):
             return
-        size = self.arrays[name][0, 0].nbytes
-        for start in (first * size).tolist():
-            page = start - start % mmap.PAGESIZE
-            mapped.madvise(mmap.MADV_WILLNEED, page, min(start + count * size, len(mapped)) - page)
+        for own, start in zip(lane.tolist(), first.tolist(), strict=True):
+            for piece in ring_slices(start, start + count, rows):
+                begin = (own * rows + piece.start) * size
+                page = begin - begin % mmap.PAGESIZE
+                mapped.madvise(mmap.MADV_WILLNEED, page, begin - page + (piece.stop - piece.start) * size)
 
     def digest(self, start: np.ndarray, end: np.ndarray) -> str:
         """A hash over the rows written from position `start` to `end` of each lane."""

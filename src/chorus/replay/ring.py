@@ -243,12 +243,12 @@ class Ring:
     ) -> tuple[Shaped[np.ndarray, "B ..."], Shaped[np.ndarray, "B ..."]]:
         """What was seen before and after each window; of stacks, the whole one before and only new frames after."""
         stored, stack = self._flat["observation"], self.layout.frame_stack
+        self.columns.announce("observation", lane, np.maximum(position - (stack - 1), 0), stack + steps)
         if stack == 1:
             return stored[self.physical(lane, position)], stored[self.physical(lane, position + length)]
         lane = lane[:, None]
         before = position[:, None] + np.arange(1 - stack, 1)
         after = position[:, None] + np.minimum(np.arange(1, steps + 1), length[:, None])
-        self.columns.announce("observation", self.physical(lane[:, 0], before[:, 0]), stack + steps)
         observation = np.take(stored, self.physical(lane, before), axis=0)
         # A row without a transition is the last of its episode: what lies before the newest such row is another one.
         goes_on = (self._flat["flags"][self.physical(lane, before[:, :-1])] > 0) & (before[:, :-1] >= 0)
