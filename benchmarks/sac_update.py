@@ -94,7 +94,7 @@ def main() -> None:
     }
     facts = {
         "update": f"N = {MEMBERS}, batch {BATCH}, Humanoid's sizes, {update_flop(MEMBERS) / 1e9:.1f} GFLOP",
-        "matmul": f"{harness.MATMUL_SIZE}³ float32, {rate / 1e9:.0f} GFLOP/s, {harness.threads()} threads",
+        "matmul": f"{harness.MATMUL_SIZE}³ float32, {rate / 1e9:.0f} GFLOP/s, {harness.threads()} thread",
     }
     harness.report("SAC update", facts, results)
     harness.record(results, "sac_update")
