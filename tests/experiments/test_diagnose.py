@@ -1,15 +1,13 @@
 """`chorus diagnose`: who plays which part, what is refused, what is said when the runs are there."""
 
-from dataclasses import replace
+from dataclasses import astuple
 
 import pytest
 from small_jobs import write_finished
 
 from chorus.cli.main import main
 from chorus.envs.registry import describe
-from chorus.errors import ChorusError
-from chorus.experiments.diagnosis import CONTINUOUS, DISCRETE, Wishes, diagnosis, larger_buffer, presets_for
-from chorus.experiments.presets import PRESETS
+from chorus.experiments.diagnosis import CONTINUOUS, DISCRETE, Wishes, diagnosis, larger_buffer
 from chorus.experiments.studies import jobs_of
 from running import chorus, listing
 
@@ -18,9 +16,11 @@ NO_WISHES = Wishes()
 
 
 def test_the_family_decides_who_plays_which_part():
-    assert presets_for(CARTPOLE) == presets_for(describe("MinAtar/Breakout-v1")) == DISCRETE
-    if CONTINUOUS.single in PRESETS:
-        assert presets_for(replace(CARTPOLE, family="control")) == CONTINUOUS
+    def players(env_id):
+        return {arm.preset for arm in diagnosis(describe(env_id), "smoke", 2, NO_WISHES).arms}
+
+    assert players("CartPole-v1") == players("MinAtar/Breakout-v1") == set(astuple(DISCRETE))
+    assert players("Pendulum-v1") == set(astuple(CONTINUOUS))
 
 
 def test_every_part_is_played_by_every_seed(tmp_path):
@@ -58,16 +58,6 @@ def test_wishes_reach_the_runs_they_apply_to(tmp_path):
     assert {job.config.schedule.total_steps for job in jobs} == {2_000}
     assert {job.config.env.max_episode_steps for job in jobs} == {100}
     assert len(jobs) == 4  # 2,000 steps fit into the usual buffer
-
-
-@pytest.mark.skipif(CONTINUOUS.single in PRESETS, reason="continuous actions have their presets")
-def test_continuous_actions_are_refused_while_their_presets_do_not_exist(tmp_path, capsys):
-    with pytest.raises(ChorusError, match=r"'CartPole-v1' needs .* sac, ensemble-sac, sac-tandem, ensemble-sac-cerl"):
-        diagnosis(replace(CARTPOLE, family="control"), "smoke", 1, NO_WISHES)
-    assert main(["diagnose", "Pendulum-v1", "--out", str(tmp_path)]) == 2
-    said = capsys.readouterr()
-    assert "'Pendulum-v1' has the action space Box" in said.err and len(said.err.splitlines()) == 1
-    assert listing(tmp_path) == {}
 
 
 @pytest.mark.parametrize(
