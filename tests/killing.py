@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 Instant = Callable[[Path], bool]
-PATIENCE_SECONDS = 120
+PATIENCE_SECONDS = 300
 
 
 def newest_checkpoint(run: Path) -> int:

@@ -131,7 +131,9 @@ def test_what_is_killed_is_retried_and_the_study_has_the_bytes_of_the_local_engi
         text=True,
         env=environment(**cluster.variables),
     )
-    run, worker = wait_for(lambda: a_run_in_the_middle(tmp_path), PATIENCE_SECONDS)
+    found = wait_for(lambda: a_run_in_the_middle(tmp_path) or process.poll() is not None, PATIENCE_SECONDS)
+    assert found is not True, f"ended before anything could be killed: {process.communicate()[0]}"
+    run, worker = found
     # A worker's parent is its node's own process. A machine that dies takes all of them along: a worker left behind
     # might end its run before it notices.
     node = parent_of(worker)
