@@ -19,6 +19,13 @@ from running import chorus, command, environment, logs
 
 pytestmark = pytest.mark.slow
 RAY = [str(Path(sys.executable).with_name("ray")), "start", "--block", "--disable-usage-stats"]
+NODES = 2
+JOINED = """
+import sys, time, ray
+ray.init(address=sys.argv[1], log_to_driver=False, logging_level="ERROR")
+while sum(node["Alive"] and node["Resources"].get("CPU", 0) > 0 for node in ray.nodes()) < int(sys.argv[2]):
+    time.sleep(0.2)
+"""
 STUDY = ("reproduce", "figure12", "--scale", "smoke", "--quiet")
 
 
@@ -34,8 +41,11 @@ class Cluster:
         head = ["--head", f"--port={port}", "--num-cpus=0", "--include-dashboard=false", f"--temp-dir={self.folder}"]
         self._start(*head)
         wait_for(lambda: answers(self.address), PATIENCE_SECONDS)
-        for _ in range(2):
+        for _ in range(NODES):
             self.add_node()
+        # A command that comes before the nodes finds no room for its runs and is refused.
+        waiting = [sys.executable, "-c", JOINED, self.address, str(NODES)]
+        subprocess.run(waiting, env=environment(**self.variables), check=True, timeout=PATIENCE_SECONDS)
 
     def add_node(self) -> None:
         self._start(f"--address={self.address}", "--num-cpus=1")
