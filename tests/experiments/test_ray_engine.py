@@ -19,11 +19,15 @@ from running import chorus, command, environment, logs
 
 pytestmark = pytest.mark.slow
 RAY = [str(Path(sys.executable).with_name("ray")), "start", "--block", "--disable-usage-stats"]
-NODES = 2
+NODES, ATTEMPTS = 2, 5
+# Whether so many nodes with processors are there within a minute.
 JOINED = """
 import sys, time, ray
 ray.init(address=sys.argv[1], log_to_driver=False, logging_level="ERROR")
+until = time.monotonic() + 60
 while sum(node["Alive"] and node["Resources"].get("CPU", 0) > 0 for node in ray.nodes()) < int(sys.argv[2]):
+    if time.monotonic() > until:
+        sys.exit(1)
     time.sleep(0.2)
 """
 STUDY = ("reproduce", "figure12", "--scale", "smoke", "--quiet")
@@ -41,11 +45,22 @@ class Cluster:
         head = ["--head", f"--port={port}", "--num-cpus=0", "--include-dashboard=false", f"--temp-dir={self.folder}"]
         self._start(*head)
         wait_for(lambda: answers(self.address), PATIENCE_SECONDS)
-        for _ in range(NODES):
-            self.add_node()
-        # A command that comes before the nodes finds no room for its runs and is refused.
-        waiting = [sys.executable, "-c", JOINED, self.address, str(NODES)]
-        subprocess.run(waiting, env=environment(**self.variables), check=True, timeout=PATIENCE_SECONDS)
+        try:
+            self._gather_nodes()
+        except BaseException:
+            self.close()
+            raise
+
+    def _gather_nodes(self) -> None:
+        """One after the other: nodes that start at once on one machine may take each other's ports and end."""
+        for count in range(1, NODES + 1):
+            for _ in range(ATTEMPTS):
+                self.add_node()
+                waiting = [sys.executable, "-c", JOINED, self.address, str(count)]
+                if subprocess.run(waiting, env=environment(**self.variables)).returncode == 0:
+                    break
+            else:
+                pytest.fail(f"no node joined the cluster at {self.address} in {ATTEMPTS} attempts")
 
     def add_node(self) -> None:
         self._start(f"--address={self.address}", "--num-cpus=1")
