@@ -15,7 +15,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--scale",
         choices=["smoke", "laptop", "paper"],
         default="laptop",
-        help="smoke: a minute or two; laptop: hours on a CPU, MinAtar for Atari and fewer values and seeds; paper: the "
+        help="smoke: one to three minutes; laptop: hours on a CPU, MinAtar for Atari and fewer values and seeds; paper: the "
         "paper's numbers, on GPUs (default: laptop)",
     )
     parser.add_argument(
