@@ -15,8 +15,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--scale",
         choices=["smoke", "laptop", "paper"],
         default="laptop",
-        help="smoke: one to three minutes; laptop: hours on a CPU, MinAtar for Atari and fewer values and seeds; paper: "
-        "the paper's numbers, on GPUs (default: laptop)",
+        help="smoke: one to three minutes; laptop: hours on a CPU, MinAtar for Atari and fewer values and seeds; "
+        "paper: the paper's numbers, on GPUs (default: laptop)",
     )
     parser.add_argument(
         "--part",
