@@ -57,7 +57,8 @@ class Cluster:
             for _ in range(ATTEMPTS):
                 self.add_node()
                 waiting = [sys.executable, "-c", JOINED, self.address, str(count)]
-                if subprocess.run(waiting, env=environment(**self.variables)).returncode == 0:
+                joined = subprocess.run(waiting, env=environment(**self.variables), timeout=PATIENCE_SECONDS)
+                if joined.returncode == 0:
                     break
             else:
                 pytest.fail(f"no node joined the cluster at {self.address} in {ATTEMPTS} attempts")

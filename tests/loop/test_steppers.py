@@ -87,7 +87,7 @@ class Countdown:
         return (length, left), jnp.stack([length, left]), jnp.zeros(()), left == 0
 
     def render(self, observation):
-        raise NotImplementedError("nobody looks at it")
+        return observation
 
 
 def test_slots_that_end_start_anew_while_the_others_go_on():

@@ -149,7 +149,7 @@ class JaxStepper:
 
             return jax.tree.map(where_ended, jax.vmap(self._env.reset)(reset_keys), (state, observation))
 
-        # Most steps end no episode, and on a CPU a reset costs about as much as a step.
+        # Most steps end no episode, and on a CPU a reset costs a good part of a step.
         next_state, following = jax.lax.cond(ended.any(), restart, lambda: (state, observation))
         # Traced here, arrays of the host once the call has returned.
         columns: dict[str, Any] = {
