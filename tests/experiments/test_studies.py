@@ -84,6 +84,14 @@ def test_an_arm_may_have_fewer_seeds_and_runs_every_combination():
     assert [request.seed for request in requests] == [0] * 5 + [1, 2]
 
 
+def test_variants_of_an_arm_are_not_neighbours():
+    """Neighbours run at once, and would both compile what one of them could have found compiled."""
+    continuous = find_study("figure7").choose("continuous")[0]
+    first = [(request.preset, request.options["buffer_size"]) for request in continuous.requests("smoke")][:6]
+    presets = ("sac", "ensemble-sac", "ensemble-sac-cerl")
+    assert first == [(preset, capacity) for capacity in (1_000, 2_000) for preset in presets]
+
+
 def test_parts_can_be_chosen():
     study = find_study("figure2")
     assert [part.name for part in study.choose(None)] == ["discrete", "continuous"]

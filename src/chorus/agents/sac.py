@@ -108,7 +108,8 @@ class Ensemble:
         critic_keys = jax.random.split(critic_key, self.rule.actor.critics)
         critics = jax.vmap(lambda own: self.networks.critic.init(own, self.state_action))(critic_keys)
         policy = self.networks.policy.init(policy_key, self.observation)
-        log_temperature = jnp.full(self.members, jnp.log(self.rule.actor.initial_temperature))
+        # Of a type as firm as after an update, which is compiled once then.
+        log_temperature = jnp.full(self.members, jnp.log(self.rule.actor.initial_temperature), jnp.float32)
 
         def of_group(group: Group) -> Params:
             return {

@@ -65,17 +65,21 @@ class Part:
     arms: tuple[Arm, ...]
 
     def requests(self, scale: Scale, device: str | None = None) -> list[Request]:
-        """Seed by seed, so that a grid that was cut short has something of everything."""
+        """Seed by seed, so that a grid that was cut short has something of everything.
+
+        Each arm's first variant, then each arm's second: neighbours run at the same time, and variants of one arm are
+        often the same program, which the second of them then finds compiled.
+        """
         ground = self.ground.at(scale)
-        found = []
-        for seed in range(max(self._seeds(arm, scale) for arm in self.arms)):
-            for env in ground.envs:
-                for arm in self.arms:
-                    if seed >= self._seeds(arm, scale):
-                        continue
-                    for options in arm.variants(scale):
-                        found.append(request(arm.preset, env, seed, scale, options, device))
-        return found
+        each = [(place, arm, options) for arm in self.arms for place, options in enumerate(arm.variants(scale))]
+        in_turn = sorted(each, key=lambda variant: variant[0])
+        return [
+            request(arm.preset, env, seed, scale, options, device)
+            for seed in range(max(self._seeds(arm, scale) for arm in self.arms))
+            for env in ground.envs
+            for _, arm, options in in_turn
+            if seed < self._seeds(arm, scale)
+        ]
 
     def _seeds(self, arm: Arm, scale: Scale) -> int:
         return arm.seeds.at(scale) if arm.seeds else self.ground.at(scale).seeds

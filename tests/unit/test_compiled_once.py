@@ -1,0 +1,24 @@
+"""What an update gives back has the types of what it was given, so its program is compiled once a run."""
+
+import jax
+import pytest
+from builders import tiny_agent, tiny_batch, tiny_network, tiny_rule
+from soft_builders import soft_agent, soft_batch, soft_rule
+
+AGENTS = {
+    "values": lambda: (tiny_agent(tiny_rule(), tiny_network()), tiny_batch()),
+    "policies": lambda: (soft_agent(soft_rule(members=1)), soft_batch()),
+}
+
+
+def types(state):
+    """Whether a number's type is a guess (weak) is part of it: JAX compiles anew where it differs."""
+    return [(leaf.shape, leaf.dtype, getattr(leaf, "weak_type", False)) for leaf in jax.tree.leaves(state)]
+
+
+@pytest.mark.parametrize("kind", AGENTS)
+def test_a_state_keeps_its_types(kind):
+    agent, batch = AGENTS[kind]()
+    state = agent.init(jax.random.key(0))
+    before = types(state)
+    assert types(agent.update(state, batch)) == before
