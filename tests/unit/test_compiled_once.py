@@ -2,6 +2,7 @@
 
 import jax
 import pytest
+
 from builders import tiny_agent, tiny_batch, tiny_network, tiny_rule
 from soft_builders import soft_agent, soft_batch, soft_rule
 
