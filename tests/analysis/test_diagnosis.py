@@ -1,5 +1,6 @@
 """What a diagnosis concludes, and what it does not: golden cases with the arithmetic shown."""
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -227,3 +228,49 @@ def test_how_many_seeds_a_difference_would_take(estimate: Estimate, needed: int 
 )
 def test_numbers_are_short_and_plain(value: float, text: str) -> None:
     assert number(value) == text
+
+
+@pytest.mark.parametrize(("distance", "verdict"), [(0.002, "yes"), (0.3, "no")])
+def test_continuous_members_are_told_apart_by_the_distance_of_their_actions(
+    tmp_path: Path, distance: float, verdict: str
+) -> None:
+    levels = {"sac": {"individual": 100.0}, "ensemble-sac": {"individual": 80.0, "aggregate": 90.0}}
+    for preset, level in levels.items():
+        for seed in range(5):
+            recorded = {} if preset == "sac" else {"diversity/action_distance/individual": distance}
+            SyntheticRun(preset=preset, env=ENV, seed=seed, level=level, metrics=recorded, noise=1.0).write(tmp_path)
+    found = diagnose(Results(load_runs([tmp_path])), ENV)
+    assert verdicts(found)[DIVERSITY] == verdict
+    assert f"Action distance of Ensemble SAC: {distance:.3f} (95 % interval" in answer(found, DIVERSITY)
+    assert "of the most there could be (1.00); below 1 % counts as little" in answer(found, DIVERSITY)
+
+
+def test_runs_of_another_budget_play_no_part(tmp_path: Path) -> None:
+    """A smoke run of the single agent and a small buffer of it lie beside a whole diagnosis."""
+    for seed in range(3):
+        small = {"scale": "smoke", "replay.capacity": 2_000}
+        for preset in ("double-dqn", "bootstrapped-dqn"):
+            SyntheticRun(
+                preset=preset, env=ENV, seed=seed, iteration_steps=1_000, overrides=small, name=f"{preset}-smoke-{seed}"
+            ).write(tmp_path)
+    found = diagnosis(tmp_path, PRESENT)
+    assert "difference -30.0" in answer(found, CURSE)  # 70 - 100, and not 70 - 10
+    assert verdicts(found)[BUFFER] == verdicts(diagnosis(tmp_path / "alone", PRESENT))[BUFFER]
+
+
+def test_a_buffer_that_holds_everything_needs_no_larger_one(tmp_path: Path) -> None:
+    """100,000 transitions, 12 iterations of 8,000 steps."""
+    levels = {name: PRESENT[name] for name in ("double-dqn", "bootstrapped-dqn")}
+    found = diagnosis(tmp_path, levels, iteration_steps=8_000)
+    assert verdicts(found)[BUFFER] == "no"
+    assert answer(found, BUFFER) == "No: the usual buffer, 100k transitions, holds all of a run's 96,000 steps."
+
+
+def test_the_example_of_the_documentation_runs(tmp_path: Path, monkeypatch, capsys) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "diagnose.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```py\n(.*?)```", page, flags=re.DOTALL)
+    for seed in range(3):
+        SyntheticRun(env="CartPole-v1", seed=seed).write(tmp_path / "runs")
+    monkeypatch.chdir(tmp_path)
+    exec(compile(example, "diagnose.md", "exec"), {})
+    assert "Is there a curse of diversity? missing" in capsys.readouterr().out

@@ -46,7 +46,7 @@ def test_runs_that_are_there_are_only_reported(tmp_path, capsys):
     for question in ("Is there a curse of diversity?", "Does acting together help?", "Does CERL help?"):
         assert f"\n{question} Not settled" in said  # two seeds settle nothing
     assert "95 % interval" in said
-    assert f"report: {tmp_path / 'reports' / 'demo' / 'report.html'}" in said
+    assert f"report: {tmp_path / 'reports' / 'demo-smoke' / 'report.html'}" in said
     assert said.splitlines()[-1].startswith("next: chorus diagnose ")
 
 
@@ -65,6 +65,6 @@ def test_the_short_form_for_real(tmp_path):
     done = chorus("demo", "--scale", "smoke", "--out", str(tmp_path))
     assert done.returncode == 0, done.stderr
     assert "8 of 8 runs have ended" in done.stdout and "8 runs, 0 of them ended before" in done.stdout + done.stderr
-    assert (tmp_path / "reports" / "demo" / "report.html").is_file()
+    assert (tmp_path / "reports" / "demo-smoke" / "report.html").is_file()
     assert "2 seeds in the environment with fewest" in done.stdout
     assert done.stderr.count("started") == 8  # live progress, as plain lines

@@ -30,9 +30,9 @@ def test_every_part_is_played_by_every_seed(tmp_path):
     assert parts == [
         ("double-dqn", 2_000),
         ("bootstrapped-dqn", 2_000),
-        ("bootstrapped-dqn", 3_000),
         ("tandem", 2_000),
         ("cerl", 2_000),
+        ("bootstrapped-dqn", 3_000),
     ]
     assert len(jobs) == 2 * len(parts)
 
@@ -42,7 +42,8 @@ def test_every_part_is_played_by_every_seed(tmp_path):
     [
         (None, 200_000),  # 4 x 50,000, and as many steps
         (1_000_000, 200_000),
-        (60_000, 60_000),
+        (75_000, 75_000),
+        (74_999, None),  # the usual 50,000 hold two thirds
         (50_000, None),  # the usual 50,000 hold them all
     ],
 )
@@ -64,7 +65,7 @@ def test_wishes_reach_the_runs_they_apply_to(tmp_path):
     ("arguments", "parts"),
     [
         (["CartPole-v1", "--seeds", "0"], ("--seeds is 0", "at least 1")),
-        (["CartPole-v1", "--members", "0"], ("--members is 0", "at least 1")),
+        (["CartPole-v1", "--members", "0"], ("--members is 0", "at least 2")),
         (["CartPole-v1", "--engine", "rey"], ("'rey'", "did you mean 'ray'?")),
         (["NoSuchEnv-v0"], ("'NoSuchEnv-v0'", "chorus list envs")),
         ([], ("ENV", "chorus diagnose --help")),

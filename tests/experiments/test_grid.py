@@ -60,6 +60,33 @@ def test_an_end_that_the_folder_does_not_show_is_a_failure(tmp_path):
     assert "storage that every node shares" in result.failures[0].problem
 
 
+def test_a_run_that_cannot_be_started_is_reported_and_the_others_go_on(tmp_path):
+    first, second = jobs = small_jobs(tmp_path)
+
+    class Crowded(ScriptedEngine):
+        def start(self, job):
+            if job == first:
+                raise OSError(12, "Cannot allocate memory")
+            super().start(job)
+
+    result = run_grid(jobs, Crowded(), quiet=True)
+    assert [failure.job for failure in result.failures] == [first]
+    assert "Cannot allocate memory" in result.failures[0].problem
+    assert second.has_ended
+
+
+def test_a_cut_run_goes_on_from_its_last_evaluation(tmp_path):
+    """Episodes after it are lost, and played again."""
+    (job,) = small_jobs(tmp_path, seeds=1)
+    begin(job)
+    (job.path / "metrics.jsonl").write_text('{"step": 400}\n')
+    (job.path / "episodes.jsonl").write_text('{"step": 590}\n')
+    assert (job.saved_step(), job.step()) == (400, 590)
+    said = io.StringIO()
+    run_grid([job], ScriptedEngine(), view=GridLines(said))
+    assert "goes on from step 400 or a little before" in said.getvalue()
+
+
 def test_an_interrupt_stops_the_engine_and_goes_on_to_the_caller(tmp_path):
     class Interrupted(ScriptedEngine):
         def wait(self, seconds):
@@ -74,7 +101,7 @@ def test_an_interrupt_stops_the_engine_and_goes_on_to_the_caller(tmp_path):
 def test_plain_lines_say_what_starts_and_how_it_ends(tmp_path):
     first, second = jobs = small_jobs(tmp_path)
     cut = begin(second)
-    (second.path / "episodes.jsonl").write_text('{"step": 400}\n')
+    (second.path / "metrics.jsonl").write_text('{"step": 400}\n')
     said = io.StringIO()
     engine = ScriptedEngine(1, {first.name: ["Traceback\nout of luck"]})
     run_grid(jobs, engine, view=GridLines(said), title="figure2")

@@ -9,8 +9,11 @@ import time
 import pytest
 from small_jobs import OPTIONS, PROBE, small_jobs
 
+from chorus.errors import ChorusError
 from chorus.experiments.engines import local
-from chorus.experiments.engines.local import LocalEngine, local_engine, workers_that_fit
+from chorus.experiments.engines.choice import choose_engine
+from chorus.experiments.engines.local import LocalEngine, workers_that_fit
+from chorus.experiments.engines.needs import memory_bytes
 from chorus.experiments.grid import run_grid
 from killing import PATIENCE_SECONDS, in_the_middle_of_an_iteration, wait_for
 from running import chorus, command, environment, finished_probe_run, logs
@@ -33,7 +36,7 @@ def sweep(out, seeds, *more):
 
 def test_a_process_a_run_and_the_bytes_of_chorus_train(tmp_path):
     jobs = small_jobs(tmp_path, seeds=4, presets=PRESET, members=2)[2:]
-    result = run_grid(jobs, local_engine(jobs, 2), quiet=True)
+    result = run_grid(jobs, choose_engine("local", jobs, workers=2), quiet=True)
     assert (result.exit_code, [job.state for job in jobs]) == (0, ["finished"] * 2)
     reference = finished_probe_run()
     assert jobs[1].name == reference.name
@@ -83,7 +86,7 @@ def test_what_a_sentence_explains_is_not_tried_again(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_stopped_in_the_middle_the_same_command_goes_on_to_the_same_bytes(tmp_path, how):
     out = tmp_path / "runs"
     arguments = sweep(out, 4, "--workers", "2")
@@ -98,7 +101,7 @@ def test_stopped_in_the_middle_the_same_command_goes_on_to_the_same_bytes(tmp_pa
     wait_for(lambda: [run for run in out.glob("*__s*") if in_the_middle_of_an_iteration(run)], PATIENCE_SECONDS)
     process.send_signal(how)
     said, _ = process.communicate(timeout=PATIENCE_SECONDS)
-    if how == signal.SIGINT:
+    if how != signal.SIGKILL:
         assert process.returncode == 130
         assert "stopped; " in said and "Go on with: chorus sweep --preset" in said
     # Whatever happened to the command, its runs have let go of their folders.
@@ -140,7 +143,7 @@ def test_as_many_runs_at_once_as_fit(tmp_path, monkeypatch):
     monkeypatch.setattr(local, "free_memory_bytes", lambda: 100e9)
     assert workers_that_fit(jobs) == 8 // 2
     assert workers_that_fit(jobs[:3]) == 3
-    need = local.memory_bytes(jobs[0])
+    need = memory_bytes(jobs[0])
     monkeypatch.setattr(local, "free_memory_bytes", lambda: int(3.5 * need))
     assert workers_that_fit(jobs) == 3
     monkeypatch.setattr(local, "free_memory_bytes", lambda: need // 2)
@@ -152,7 +155,30 @@ def test_the_replay_counts_towards_the_memory_a_run_needs(tmp_path):
     (small,) = small_jobs(tmp_path, seeds=1, env="MinAtar/Breakout-v1", max_episode_steps=50, buffer_size=2_000)
     (large,) = small_jobs(tmp_path, seeds=1, env="MinAtar/Breakout-v1", max_episode_steps=50, buffer_size=102_000)
     # 10 x 10 x 4 cells of a byte, and the columns of a transition beside them.
-    assert 100_000 * 400 < local.memory_bytes(large) - local.memory_bytes(small) < 100_000 * 450
+    assert 100_000 * 400 < memory_bytes(large) - memory_bytes(small) < 100_000 * 450
+
+
+def test_a_process_that_dies_before_it_reads_is_one_failed_run(tmp_path, monkeypatch):
+    """Real processes that end at once; each is waited for, so that writing to it meets a closed pipe."""
+    start = subprocess.Popen
+
+    def dead(command, **more):
+        process = start(["false"], **more)
+        process.wait()
+        return process
+
+    monkeypatch.setattr(local.subprocess, "Popen", dead)
+    jobs = small_jobs(tmp_path, seeds=2)
+    result = run_grid(jobs, LocalEngine(1), quiet=True)
+    assert [failure.job for failure in result.failures] == jobs
+    assert "exit code 1 without a word" in result.failures[0].problem
+
+
+def test_more_workers_than_graphics_processors_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2,5")
+    jobs = small_jobs(tmp_path, seeds=3, device="gpu")
+    with pytest.raises(ChorusError, match=r"--workers is 3 .* of which 2 can be seen here; use --workers 2"):
+        choose_engine("local", jobs, workers=3)
 
 
 def test_runs_get_graphics_processors_of_their_own(tmp_path, monkeypatch):

@@ -16,7 +16,7 @@ from chorus.analysis.comparisons import env_differences, metric_estimate, normal
 from chorus.analysis.figures import Drawing
 from chorus.analysis.figures.bars import SYMLOG_LINEAR
 from chorus.analysis.figures.gaps import LOWEST_SINGLE_SCORE
-from chorus.analysis.results import VOTE_ENTROPY, Series
+from chorus.analysis.results import DIVERSITIES, Diversity, Series
 from chorus.analysis.study import Study
 from chorus.analysis.sweeps import Sweep
 from chorus.analysis.variants import Variant
@@ -105,27 +105,25 @@ def tandem_gaps(study: Study, single: Series, ensemble: Variant, tandem: Variant
     return figures.gap_scatter(gaps, look=study.look(active), caption=caption)
 
 
-def diversity(study: Study) -> Drawing | None:
-    """Vote entropy of each ensemble, on the states its individual policy visited."""
+def diversity(study: Study, measure: Diversity) -> Drawing | None:
+    """Of each ensemble, on the states its individual policy visited."""
     bars, counted = [], []
     for variant in study.results.dataset.variants:
-        found = entropy(study, variant, study.results.envs)
+        found = final_diversity(study, measure, variant, study.results.envs)
         if found is not None and variant.traits.members > 1:
             bars.append(figures.Labelled(variant.label, study.palette.look(variant, "aggregate"), found))
             counted.append(Series(variant, "individual"))
     if not bars:
         return None
     caption = (
-        "Mean entropy of the members' greedy votes, in nats, on states visited by the individual policy; 0 "
-        "means "
-        f"that all members agree. Mean over environments, "
-        f"{study.seeds(counted, study.results.envs)} each; lines: {INTERVAL}."
+        f"{measure.meaning}, on states visited by the individual policy; 0 means that all members agree. Mean over "
+        f"environments, {study.seeds(counted, study.results.envs)} each; lines: {INTERVAL}."
     )
-    return figures.score_bars(bars, title="", x_label="vote entropy (nats)", caption=caption)
+    return figures.score_bars(bars, title="", x_label=measure.axis, caption=caption)
 
 
 def sweep(study: Study, swept: Sweep) -> Drawing | None:
-    """Final scores, and vote entropy below, over the environments in which every value was run."""
+    """Final scores, and diversity below, over the environments in which every value was run."""
     policies = study.results.dataset.policies
     every = [Series(v, policy) for group in swept.groups for v in group for policy in policies(v)]
     envs = study.shared_envs(*every)
@@ -133,20 +131,22 @@ def sweep(study: Study, swept: Sweep) -> Drawing | None:
         return None
     score = f"IQM of {study.scale.axis}" if len(envs) > 1 else study.scale.axis
     rows: dict[str, list[figures.Line]] = {score: []}
-    entropies: list[figures.Line] = []
+    below: dict[str, list[figures.Line]] = {}
     for group in swept.groups:
         name = swept.group_label(group)
         for policy in dict.fromkeys(p for v in group for p in policies(v)):
             label = Series(group[0], policy).label.replace(group[0].label, name)
             points = [(swept.value(v), final_iqm(study, Series(v, policy), envs)) for v in group]
             rows[score].append(_line(label, study.palette.look(group[0], policy), points))
-        points = [(swept.value(v), entropy(study, v, envs)) for v in group]
-        if any(found for _, found in points):
-            # Measured on the states the individual policy visits, so it is drawn as that policy.
-            label = Series(group[0], "individual").label.replace(group[0].label, name)
-            entropies.append(_line(label, study.palette.look(group[0], "individual"), points))
-    if entropies and swept.field != "buffer":
-        rows["vote entropy (nats)"] = entropies
+        for measure in DIVERSITIES:
+            points = [(swept.value(v), final_diversity(study, measure, v, envs)) for v in group]
+            if any(found for _, found in points):
+                # Measured on the states the individual policy visits, so it is drawn as that policy.
+                label = Series(group[0], "individual").label.replace(group[0].label, name)
+                line = _line(label, study.palette.look(group[0], "individual"), points)
+                below.setdefault(measure.axis, []).append(line)
+    if swept.field != "buffer":
+        rows |= below
     levels = [
         figures.Level(v.label, study.palette.look(v, "individual"), found)
         for v in swept.bystanders
@@ -167,8 +167,8 @@ def final_iqm(study: Study, series: Series, envs: Sequence[str]) -> Estimate | N
     return estimate(normalised_matrix(study.results, series, envs, study.scale), aggregates.iqm, study.rng)
 
 
-def entropy(study: Study, variant: Variant, envs: Sequence[str]) -> Estimate | None:
-    return metric_estimate(study.results, Series(variant, "individual"), VOTE_ENTROPY, envs, study.rng)
+def final_diversity(study: Study, measure: Diversity, variant: Variant, envs: Sequence[str]) -> Estimate | None:
+    return metric_estimate(study.results, Series(variant, "individual"), measure.metric, envs, study.rng)
 
 
 def _line(label: str, look: figures.Look, points: Sequence[tuple[float, Estimate | None]]) -> figures.Line:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from chorus.analysis import contrasts, drawings
 from chorus.analysis.families import find_families
 from chorus.analysis.figures import Drawing
-from chorus.analysis.results import Series
+from chorus.analysis.results import DIVERSITIES, Series
 from chorus.analysis.study import Study
 from chorus.analysis.sweeps import find_sweeps
 from chorus.errors import ChorusError
@@ -106,7 +106,8 @@ def cerl(study: Study) -> Panels:
     """Figure 7: curves by policy, diversity, and the buffer sweep."""
     panels = by_policy(study)
     kept = {name: drawing for name, drawing in panels.items() if name.startswith("curves")}
-    return kept | {"diversity": contrasts.diversity(study)} | sweeps("buffer")(study)
+    measured = {measure.name.replace(" ", "-"): contrasts.diversity(study, measure) for measure in DIVERSITIES}
+    return kept | measured | sweeps("buffer")(study)
 
 
 def environments(policy: str) -> Callable[[Study], Panels]:

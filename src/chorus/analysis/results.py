@@ -12,7 +12,39 @@ from chorus.analysis.loading import Dataset
 from chorus.analysis.scores import final_evaluations, final_score
 from chorus.analysis.variants import Variant
 
-VOTE_ENTROPY = "diversity/vote_entropy/individual"
+
+@dataclass(frozen=True)
+class Diversity:
+    """A metric that tells how unlike members are, on the states that individual members visit."""
+
+    metric: str
+    name: str
+    unit: str
+    meaning: str
+    little: float
+    """The share of the most there could be below which members are nearly alike."""
+
+    @property
+    def axis(self) -> str:
+        return f"{self.name} ({self.unit})" if self.unit else self.name
+
+
+VOTES = Diversity(
+    "diversity/vote_entropy/individual",
+    "vote entropy",
+    "nats",
+    "Mean entropy of the members' greedy votes, in nats",
+    0.1,
+)
+# A square: modes that differ by a tenth of the most are at a hundredth of it.
+DISTANCES = Diversity(
+    "diversity/action_distance/individual",
+    "action distance",
+    "",
+    "Half the mean squared distance of two members' modes, a number of the action, which lies in [-1, 1]",
+    0.01,
+)
+DIVERSITIES = (VOTES, DISTANCES)
 
 
 @dataclass(frozen=True)

@@ -25,17 +25,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from chorus.cli.findings import write_findings
-    from chorus.cli.grid import print_plan, run_jobs
+    from chorus.cli.grid import device_for, print_plan, run_jobs
     from chorus.experiments.demo import DEMO, LONG
     from chorus.experiments.studies import jobs_of
 
     part = LONG if args.long else DEMO
-    jobs = jobs_of(part, args.scale, args.out)
+    jobs = jobs_of(part, args.scale, args.out, device_for(args))
     if args.dry_run:
         print_plan(args, jobs)
         return 0
     result = run_jobs(args, jobs, part.name)
-    folder = args.out / "reports" / part.name.replace(" ", "-")
-    write_findings(jobs, folder, "The curse of diversity on MinAtar")
+    small = args.scale == "smoke"
+    folder = args.out / "reports" / (part.name.replace(" ", "-") + ("-smoke" if small else ""))
+    write_findings(jobs, folder, "The curse of diversity on MinAtar" + (" (smoke scale)" if small else ""))
     print("next: chorus diagnose CartPole-v1      the same questions about an environment of yours")
     return result.exit_code

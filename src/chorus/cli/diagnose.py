@@ -50,29 +50,32 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from chorus.actions import Discrete
     from chorus.analysis.diagnosis import write_diagnosis
-    from chorus.cli.grid import print_plan, run_jobs
+    from chorus.cli.grid import device_for, print_plan, run_jobs
     from chorus.envs.registry import describe
     from chorus.errors import ChorusError
     from chorus.experiments.diagnosis import SEEDS, Wishes, diagnosis
+    from chorus.experiments.jobs import evaluated
     from chorus.experiments.studies import jobs_of
 
     spec = describe(args.env)
     seeds = SEEDS.at(args.scale) if args.seeds is None else args.seeds
     if seeds < 1:
         raise ChorusError(f"--seeds is {seeds}; it must be at least 1")
+    if args.members is not None and args.members < 2:
+        raise ChorusError(f"--members is {args.members}; an ensemble to diagnose has at least 2")
     wishes = Wishes(members=args.members, total_steps=args.total_steps, max_episode_steps=args.max_episode_steps)
-    jobs = jobs_of(diagnosis(spec, args.scale, seeds, wishes), args.scale, args.out)
+    jobs = jobs_of(diagnosis(spec, args.scale, seeds, wishes), args.scale, args.out, device_for(args))
     if args.dry_run:
         print_plan(args, jobs)
         return 0
     result = run_jobs(args, jobs, f"diagnosis of {spec.id}")
-    begun = [job.path for job in jobs if job.step() > 0]
-    if not begun:
+    found = evaluated(jobs)
+    if not found:
         print("no run has been evaluated yet, so there is nothing to say")
         return result.exit_code
     page = args.out / "reports" / f"diagnosis-{spec.id.replace('/', '-').replace(':', '-')}-{args.scale}.html"
     count = spec.actions.count if isinstance(spec.actions, Discrete) else None
-    print_diagnosis(write_diagnosis(begun, spec.id, page, actions=count))
+    print_diagnosis(write_diagnosis(found, spec.id, page, actions=count))
     print(f"next: {next_command(args, seeds)}")
     return result.exit_code
 
@@ -95,7 +98,8 @@ def print_diagnosis(summary: "Summary") -> None:
 def next_command(args: argparse.Namespace, seeds: int) -> str:
     """The same with twice the seeds: what is finished stays finished."""
     given = {"--scale": args.scale, "--members": args.members, "--total-steps": args.total_steps}
-    given |= {"--max-episode-steps": args.max_episode_steps, "--out": args.out, "--seeds": 2 * seeds}
+    given |= {"--max-episode-steps": args.max_episode_steps, "--device": args.device}
+    given |= {"--out": args.out, "--seeds": 2 * seeds}
     usual = {"--scale": "laptop", "--out": Path("runs")}
     words = [
         word

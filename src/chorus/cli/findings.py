@@ -10,20 +10,20 @@ if TYPE_CHECKING:
 _FORMATS = ("svg", "png")
 
 
-def write_findings(jobs: "Sequence[Job]", folder: Path, title: str, figure: int | None = None, tag: str = "") -> bool:
-    """Answers in the terminal, the report and perhaps a figure in `folder`; False if no run has anything to show."""
+def write_findings(jobs: "Sequence[Job]", folder: Path, title: str, figure: int | None = None, tag: str = "") -> None:
+    """Answers in the terminal, the report and perhaps a figure in `folder`."""
     from chorus.analysis.loading import load_runs
     from chorus.analysis.paper import draw_paper_figure
     from chorus.analysis.report import write_dataset_report
     from chorus.analysis.study import make_study
     from chorus.errors import ChorusError
-    from chorus.experiments.jobs import last_step
+    from chorus.experiments.jobs import evaluated
 
-    evaluated = [job.path for job in jobs if last_step(job.path / "metrics.jsonl")]
-    if not evaluated:
+    found = evaluated(jobs)
+    if not found:
         print("no run has been evaluated yet, so there is nothing to draw")
-        return False
-    dataset = load_runs(evaluated)
+        return
+    dataset = load_runs(found)
     report = folder / f"report{tag}.html"
     summary = write_dataset_report(dataset, report, title=title)
     for finding in summary.findings:
@@ -43,4 +43,3 @@ def write_findings(jobs: "Sequence[Job]", folder: Path, title: str, figure: int 
                 drawing.save(folder / f"figure{figure}{tag}-{name}.{ending}")
             print(f"figure: {folder / f'figure{figure}{tag}-{name}.svg'} (and .png)")
     print(f"report: {report}")
-    return True

@@ -1,19 +1,23 @@
 """What every command that runs many jobs offers, says before it starts, and says at its end."""
 
 import argparse
+import os
 import shlex
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
+from chorus.cli.main import INTERRUPTED
 from chorus.cli.train_options import whole
+from chorus.errors import ChorusError
+from chorus.experiments.engines.choice import ENGINES, check_choice
 
 if TYPE_CHECKING:
     from chorus.experiments.grid import GridResult
     from chorus.experiments.jobs import Job
-
-_INTERRUPTED = 130
 
 
 def add_grid_options(parser: argparse.ArgumentParser) -> None:
@@ -23,7 +27,7 @@ def add_grid_options(parser: argparse.ArgumentParser) -> None:
         "--engine",
         default="local",
         metavar="NAME",
-        help="local: processes on this machine; ray: tasks on a Ray cluster (default: local)",
+        help="; ".join(f"{name}: {kind.help}" for name, kind in ENGINES.items()) + " (default: local)",
     )
     where.add_argument(
         "--workers",
@@ -35,6 +39,9 @@ def add_grid_options(parser: argparse.ArgumentParser) -> None:
         "--address",
         metavar="HOST:PORT",
         help="ray: the cluster to use, or auto for the one on this machine (default: start one here, for these runs)",
+    )
+    where.add_argument(
+        "--device", choices=["cpu", "gpu"], help="what computes (default: gpu at the paper scale, else cpu)"
     )
     output = parser.add_argument_group("output")
     output.add_argument(
@@ -49,40 +56,79 @@ def add_dry_run(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run_jobs(args: argparse.Namespace, jobs: "Sequence[Job]", title: str) -> "GridResult":
-    """The grid to its end on the engine asked for; on Ctrl-C a sentence that says how to go on, and the exit."""
-    from chorus.experiments.engines.choice import choose_engine
-    from chorus.experiments.grid import run_grid
+def device_for(args: argparse.Namespace) -> str | None:
+    """What `--device` says, or else the scale; None leaves it to the preset."""
+    return args.device or ("gpu" if args.scale == "paper" else None)
 
-    try:
-        todo = [job for job in jobs if not job.has_ended]
-        engine = choose_engine(args.engine, todo, workers=args.workers, address=args.address)
+
+def run_jobs(args: argparse.Namespace, jobs: "Sequence[Job]", title: str) -> "GridResult":
+    """The grid to its end on the engine asked for; when stopped, a sentence that says how to go on, and the exit."""
+    from chorus.experiments.engines.choice import choose_engine
+    from chorus.experiments.grid import GridResult, run_grid
+
+    check_choice(args.engine, args.workers, args.address)
+    check_folder(args.out)
+    todo = [job for job in jobs if not job.has_ended]
+    if not todo:
         if not args.quiet:
-            print(f"{plan(jobs, engine.workers)}; runs go to {args.out}", flush=True)
-        result = run_grid(jobs, engine, quiet=args.quiet, title=title)
+            print(plan(jobs, workers=1))
+        return GridResult(jobs, skipped=len(jobs))
+    try:
+        with _terminated_like_interrupted():
+            engine = choose_engine(args.engine, todo, workers=args.workers, address=args.address)
+            if not args.quiet:
+                print(f"{plan(jobs, engine.workers)}; runs go to {args.out}", flush=True)
+            result = run_grid(jobs, engine, quiet=args.quiet, title=title)
     except KeyboardInterrupt:
         ended = sum(job.has_ended for job in jobs)
         print(
             f"\nstopped; {ended} of {len(jobs)} runs have ended, and of the others nothing that was checkpointed is "
             f"lost. Go on with: {this_command()}"
         )
-        raise SystemExit(_INTERRUPTED) from None
+        raise SystemExit(INTERRUPTED) from None
     _print_outcome(result)
     return result
+
+
+@contextmanager
+def _terminated_like_interrupted() -> Iterator[None]:
+    """A batch system that ends us is heard like Ctrl-C: runs are stopped, and what was checkpointed is kept."""
+
+    def stop(number: int, frame: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def check_folder(out: Path) -> None:
+    """Before anything is run: can run folders be made there?"""
+    nearest = next(path for path in (out, *out.absolute().parents) if path.exists())
+    if not nearest.is_dir():
+        raise ChorusError(f"--out {out} cannot be a folder, because {nearest} is a file; choose another")
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise ChorusError(f"--out {out} may not be written to; choose another folder, or ask for access")
 
 
 def print_plan(args: argparse.Namespace, jobs: "Sequence[Job]") -> None:
     """What `--dry-run` says; nothing is touched."""
     from chorus.experiments.engines.local import workers_that_fit
 
+    check_choice(args.engine, args.workers, args.address)
     for job in jobs:
         print(f"{job.state:<9} {job.path}")
-    print(plan(jobs, args.workers or workers_that_fit(jobs)))
+    todo = [job for job in jobs if not job.has_ended]
+    # How much room a cluster has is known when it is asked.
+    here = workers_that_fit(todo) if args.engine == "local" else 1
+    print(plan(jobs, args.workers or here))
 
 
 def plan(jobs: "Sequence[Job]", workers: int) -> str:
     """How many runs there are, how many are left to do, and what those will cost."""
-    from chorus.experiments.costs import CPU_SOURCE, GPU_SOURCE, on_gpu
+    from chorus.experiments.costs import CPU_SOURCE, GPU_SOURCE, work_left
     from chorus.experiments.forecast import Forecast
     from chorus.training.progress import duration
 
@@ -90,11 +136,11 @@ def plan(jobs: "Sequence[Job]", workers: int) -> str:
     said = f"{len(jobs)} runs, {len(jobs) - len(todo)} of them ended before"
     if not todo:
         return f"{said}: nothing is left to do"
-    forecast = Forecast()
-    days = sum(forecast.cost(job) * (1 - job.step() / job.total_steps) for job in todo if on_gpu(job.config)) / 86_400
-    if days:
-        return f"{said}: about {days:,.1f} GPU-days ({GPU_SOURCE})"
-    left = forecast.left([(job, job.step() / job.total_steps) for job in todo], (), workers)
+    shares = [(job, job.step() / job.total_steps) for job in todo]
+    work = work_left((job.config, share) for job, share in shares)
+    if work.gpu_days:
+        return f"{said}: about {work.gpu_words()} ({GPU_SOURCE})"
+    left = Forecast().left(shares, (), workers)
     return f"{said}: about {duration(left)} with {workers} at once ({CPU_SOURCE})"
 
 

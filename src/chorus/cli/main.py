@@ -8,6 +8,8 @@ from typing import NoReturn
 
 from chorus.errors import ChorusError
 
+# What a shell gives a program that Ctrl-C has ended.
+INTERRUPTED = 130
 # Command -> (module, one line of help). Modules are imported when their command is, so help answers at once.
 COMMANDS = {
     "demo": ("chorus.cli.demo", "the curse of diversity on MinAtar, in about ten minutes"),
@@ -70,6 +72,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except PermissionError as problem:
         print(f"chorus: {problem.filename} may not be touched ({problem.strerror}); ask for access", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("\nchorus: stopped", file=sys.stderr)
+        return INTERRUPTED
     except BrokenPipeError:
         # The reader of a pipe (`chorus list | head`) has seen enough.
         sys.stderr.close()

@@ -23,22 +23,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="only the discrete or only the continuous half of a figure that has both (default: all of it)",
     )
-    parser.add_argument(
-        "--device", choices=["cpu", "gpu"], help="what computes (default: gpu at the paper scale, else cpu)"
-    )
     add_dry_run(parser)
     add_grid_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     from chorus.cli.findings import write_findings
-    from chorus.cli.grid import print_plan, run_jobs
+    from chorus.cli.grid import device_for, print_plan, run_jobs
     from chorus.experiments.studies import jobs_of
     from chorus.experiments.study_table import find_study
 
     study = find_study(args.study)
-    device = args.device or ("gpu" if args.scale == "paper" else None)
-    parts = {part.name: jobs_of(part, args.scale, args.out, device) for part in study.choose(args.part)}
+    parts = {part.name: jobs_of(part, args.scale, args.out, device_for(args)) for part in study.choose(args.part)}
     jobs = [job for part in parts.values() for job in part]
     if not args.quiet:
         print(f"figure {study.number} of the paper: {study.title}, {args.scale} scale")

@@ -54,17 +54,23 @@ def run(args: argparse.Namespace) -> int:
     import hashlib
 
     from chorus.cli.findings import write_findings
-    from chorus.cli.grid import print_plan, run_jobs
+    from chorus.cli.grid import device_for, print_plan, run_jobs
+    from chorus.errors import ChorusError
     from chorus.experiments.jobs import jobs_for
     from chorus.experiments.sweep import Sweep
 
+    settings = parse_settings(args.settings)
+    if args.device and "device" in settings:
+        raise ChorusError(f"--device {args.device} and --set device are both given; leave one out")
+    if device := device_for(args):
+        settings.setdefault("device", [device])
     sweep = Sweep(
         presets=args.preset,
         envs=args.env,
         seeds=args.seeds,
         scale=args.scale,
         hyperparameters=args.hyperparameters,
-        settings=parse_settings(args.settings),
+        settings=settings,
     )
     left_out = sweep.left_out()
     jobs = jobs_for(sweep.requests(), args.out)

@@ -80,7 +80,7 @@ def make(env_id: str, max_episode_steps: int | None, render_mode: str | None) ->
     except (gymnasium.error.Error, ImportError) as problem:
         raise ChorusError(
             f"the environment '{env_id}' cannot be made ({problem}); `chorus list envs` shows what is known here, "
-            "and my_package:MyEnv-v0 imports my_package first"
+            "and my_package:MyEnv-v0 imports my_package first, which must be installed or in a folder of PYTHONPATH"
         ) from problem
     except Exception as problem:
         # Whatever else comes out of a constructor is its author's to mend; it is told in one line.

@@ -4,6 +4,7 @@ Seconds of one core: a start (imports, compilation), then so much for each agent
 gradient step, evaluation included. A grid that is under way corrects these numbers by what it sees.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
@@ -37,6 +38,26 @@ _CPU = {
 _UNSHARED = 0.35
 # How many times the work of the laptop scale's networks those of the paper scale are.
 _PAPER_WORK = {"minatar": 2.0, "flat": 1.0}
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is left to pay, on either kind of machine."""
+
+    core_seconds: float
+    gpu_days: float
+
+    def gpu_words(self) -> str:
+        return f"{self.gpu_days:,.0f} GPU-days" if self.gpu_days >= 10 else f"{self.gpu_days:,.2g} GPU-days"
+
+
+def work_left(configs: Iterable[tuple[RunConfig, float]]) -> Work:
+    """Of runs with the share of their steps that is done already."""
+    spent = [(on_gpu(config), seconds(config) * (1.0 - share)) for config, share in configs]
+    return Work(
+        core_seconds=sum(cost for gpu, cost in spent if not gpu),
+        gpu_days=sum(cost for gpu, cost in spent if gpu) / _DAY,
+    )
 
 
 def on_gpu(config: RunConfig) -> bool:

@@ -9,6 +9,7 @@ from chorus.experiments.studies import Arm, Ground, Part, Scaled
 
 # The paper's larger buffer for games, 4M transitions instead of 1M.
 LARGER = 4
+WORTH_TRYING = 1.5
 SEEDS = Scaled(smoke=3, laptop=5, paper=5)
 
 
@@ -38,10 +39,10 @@ class Wishes:
 
 
 def larger_buffer(spec: EnvSpec, scale: Scale, total_steps: int | None = None) -> int | None:
-    """At most all that will ever be gathered; None where the usual buffer holds that already."""
+    """At most all that will ever be gathered; None where the usual buffer holds nearly that already."""
     row = row_for(spec.family, scale, "code")
     larger = min(LARGER * row.buffer, total_steps or row.total)
-    return larger if larger > row.buffer else None
+    return larger if larger >= WORTH_TRYING * row.buffer else None
 
 
 def diagnosis(spec: EnvSpec, scale: Scale, seeds: int, wishes: Wishes) -> Part:

@@ -65,7 +65,7 @@ class _Waiting:
     job: Job
 
     def __post_init__(self) -> None:
-        self.share = self.job.step() / self.job.total_steps
+        self.share = self.job.saved_step() / self.job.total_steps
 
 
 @dataclass
@@ -101,11 +101,15 @@ class _Grid:
             self.view.update(self._snapshot())
 
     def _start(self, job: Job) -> None:
-        step = job.step()
+        step = job.saved_step()
         self.running[job.name] = _UnderWay(job, step)
         self.tried[job.name] = self.tried.get(job.name, 0) + 1
         self.view.say(f"{job.name}: " + (f"goes on from step {step:,} or a little before" if step else "started"))
-        self.engine.start(job)
+        try:
+            self.engine.start(job)
+        except OSError as problem:
+            # No memory or process left for it: one run's trouble, not everybody's.
+            self._end(Ended(job, problem=str(problem)))
 
     def _end(self, ended: Ended) -> None:
         job, problem = ended.job, ended.problem

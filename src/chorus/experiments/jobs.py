@@ -59,6 +59,15 @@ class Job:
             return self.total_steps
         return min(self.total_steps, max(last_step(self.path / log) for log in ("episodes.jsonl", "metrics.jsonl")))
 
+    def saved_step(self) -> int:
+        """Where the run would go on from: metrics are written at the end of an iteration, as its checkpoint is."""
+        return self.total_steps if self.has_ended else min(self.total_steps, last_step(self.path / "metrics.jsonl"))
+
+
+def evaluated(jobs: Iterable[Job]) -> list[Path]:
+    """The directories of runs that have something to show."""
+    return [job.path for job in jobs if last_step(job.path / "metrics.jsonl")]
+
 
 def last_step(log: Path) -> int:
     """The step of the last whole line."""
@@ -77,11 +86,14 @@ def last_step(log: Path) -> int:
     return 0
 
 
-def jobs_for(requests: Iterable[Request], out: Path) -> list[Job]:
-    """Each run once, in the order asked for; one error lists everything that cannot be, and nothing is touched."""
+def jobs_for(requests: Iterable[Request], out: Path, known: dict[str, Resolved] | None = None) -> list[Job]:
+    """Each run once, in the order asked for; one error lists everything that cannot be, and nothing is touched.
+
+    Who asks for several lists gives all of them one dictionary to remember in what was resolved.
+    """
     jobs: dict[Path, Job] = {}
     problems: dict[str, None] = {}
-    known: dict[str, Resolved] = {}
+    known = {} if known is None else known
     for request in requests:
         try:
             job = _job(request, out, known)

@@ -1,15 +1,20 @@
 """The numbers a diagnosis rests on: who was trained, differences in final return, diversity, ownership."""
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from chorus.analysis.bootstrap import Estimate, MeanResampler
 from chorus.analysis.comparisons import same_runs, settled
-from chorus.analysis.results import VOTE_ENTROPY, Results, Series
+from chorus.analysis.results import DISTANCES, VOTES, Diversity, Results, Series
 from chorus.analysis.variants import Variant
 
 OWN_SHARE = "replay/own_sampled/mean"
+# Actions lie in [-1, 1]: half the members at one end and half at the other.
+_MOST_DISTANCE = 1.0
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,20 @@ class Contrast:
 
 
 @dataclass(frozen=True)
+class Unlikeness:
+    """How unlike an ensemble's members are, and how unlike they could be."""
+
+    measure: Diversity
+    found: Estimate
+    most: float
+
+    @property
+    def limit(self) -> float:
+        """Below it members are nearly alike."""
+        return self.measure.little * self.most
+
+
+@dataclass(frozen=True)
 class Evidence:
     """All that can be said in numbers about one environment."""
 
@@ -61,6 +80,8 @@ class Evidence:
     resampler: MeanResampler
     actions: int | None = None
     """How many there are to choose from, if that is known."""
+    steps: int | None = None
+    """Agent steps of each run."""
 
     def contrast(self, first: Series | None, second: Series | None) -> Contrast | None:
         """Two policies of the same runs are compared in pairs, different algorithms apart; None if one is missing."""
@@ -71,15 +92,21 @@ class Evidence:
         found = self.resampler.difference(x, y, paired=paired)
         return Contrast(first, second, float(np.mean(x)), float(np.mean(y)), found)
 
-    def entropy(self, variant: Variant | None) -> Estimate | None:
-        """Vote entropy in nats, on the states that individual members visit; None where there is nothing to choose."""
-        return self._metric(variant, VOTE_ENTROPY) if variant and self.most_entropy(variant) > 0 else None
+    def unlikeness(self, variant: Variant | None) -> Unlikeness | None:
+        """By the measure that was recorded for these actions; None where there is nothing to choose."""
+        if variant is None:
+            return None
+        for measure, most in ((VOTES, self._most_entropy(variant)), (DISTANCES, _MOST_DISTANCE)):
+            found = self._metric(variant, measure.metric)
+            if found and most > 0:
+                return Unlikeness(measure, found, most)
+        return None
 
     def own_share(self, variant: Variant | None) -> Estimate | None:
         """Of the transitions a member learnt from, the share that it generated itself."""
         return self._metric(variant, OWN_SHARE)
 
-    def most_entropy(self, variant: Variant) -> float:
+    def _most_entropy(self, variant: Variant) -> float:
         """In nats: every member, or every action if there are fewer, voted for equally often."""
         return float(np.log(min(variant.traits.members, self.actions or variant.traits.members)))
 
@@ -93,20 +120,41 @@ class Evidence:
 
 
 def gather(results: Results, env: str, resampler: MeanResampler, actions: int | None = None) -> Evidence:
-    """Finds out who plays which part among the variants that were run in this environment."""
-    here = [v for v in results.dataset.variants if any(results.dataset.runs[run].env == env for run in v.runs)]
+    """Finds out who plays which part among the variants that were run in this environment, with one budget."""
+    everybody = [v for v in results.dataset.variants if any(results.dataset.runs[run].env == env for run in v.runs)]
+    budget, here = _with_one_budget(results, everybody)
 
     def with_role(role: str) -> list[Variant]:
         fitting = [v for v in here if v.traits.role == role]
         return sorted(fitting, key=lambda v: v.traits.buffer or 0)
 
     ensembles = [v for v in with_role("ensemble") if v.traits.plain]
-    several = len({v.traits.buffer for v in ensembles}) > 1
+    # The same but for one setting, and that is the buffer.
+    larger = [v for v in ensembles if v.traits.buffer != ensembles[0].traits.buffer and v.distance(ensembles[0]) == 1]
     cast = Cast(
         single=next((v for v in with_role("single") if v.traits.plain), None),
         ensemble=ensembles[0] if ensembles else None,
-        larger=ensembles[-1] if several else None,
+        larger=larger[-1] if larger else None,
         tandem=next(iter(with_role("tandem")), None),
         cerl=next(iter(with_role("cross")), None),
     )
-    return Evidence(env, cast, results, resampler, actions)
+    return Evidence(env, cast, results, resampler, actions, budget.steps)
+
+
+class Budget(NamedTuple):
+    scale: str | None
+    steps: int | None
+
+
+def _with_one_budget(results: Results, variants: Sequence[Variant]) -> tuple[Budget, list[Variant]]:
+    """The budget most runs have, and who has it: a run of another scale is nobody's larger or smaller sibling."""
+
+    def budget_of(variant: Variant) -> Budget:
+        config = results.dataset.runs[variant.runs[0]].config
+        return Budget(config.get("scale"), config.get("schedule", {}).get("total_steps"))
+
+    runs: Counter[Budget] = Counter()
+    for variant in variants:
+        runs[budget_of(variant)] += len(variant.runs)
+    usual = max(runs, key=lambda budget: (runs[budget], budget.steps or 0), default=Budget(None, None))
+    return usual, [variant for variant in variants if budget_of(variant) == usual]

@@ -36,15 +36,10 @@ def summarise(study: Study, diagnosis: Diagnosis) -> Summary:
         environments=study.results.envs,
         scale=study.scale.meaning,
         findings=diagnosis.findings,
-        cautions=(*_about_scale(study), *cautions(study.results, study.scale)),
+        cautions=tuple(cautions(study.results, study.scale)),
         kind="diagnosis",
         conclusion=(diagnosis.advice.headline, *diagnosis.advice.reasons),
     )
-
-
-def _about_scale(study: Study) -> list[str]:
-    tiny = any(run.config.get("scale") == "smoke" for run in study.results.dataset.runs)
-    return ["At the smoke scale nothing is learnt: this shows that everything works, and no more."] if tiny else []
 
 
 def make_sections(study: Study, diagnosis: Diagnosis) -> list[Section]:

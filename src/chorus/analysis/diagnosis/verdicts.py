@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chorus.analysis.bootstrap import Estimate, MeanResampler
+from chorus.analysis.bootstrap import MeanResampler
 from chorus.analysis.comparisons import FEWEST_RUNS
 from chorus.analysis.diagnosis.advice import Advice, advise
-from chorus.analysis.diagnosis.evidence import Contrast, Evidence, gather
+from chorus.analysis.diagnosis.evidence import Contrast, Evidence, Unlikeness, gather
 from chorus.analysis.diagnosis.wording import (
     FEW_SEEDS,
     compared,
@@ -25,9 +25,6 @@ from chorus.analysis.diagnosis.wording import (
 from chorus.analysis.results import Results, Series
 from chorus.analysis.summary import ENOUGH_SEEDS, Finding
 from chorus.analysis.variants import Variant, short_number
-
-# Votes with less than this share of the largest possible entropy are nearly one vote.
-LITTLE_DIVERSITY = 0.1
 
 
 @dataclass(frozen=True)
@@ -74,12 +71,9 @@ def cause(evidence: Evidence) -> str:
     reasons = []
     if gap := passive_against_active(evidence):
         reasons.append(f"passive minus active {signed(gap.difference.value)}, {interval(gap.difference)}")
-    ensemble = evidence.cast.ensemble
-    if ensemble and (found := evidence.entropy(ensemble)):
-        most = evidence.most_entropy(ensemble)
-        reasons.append(
-            f"vote entropy {percent(found.value / most)} of the most, {interval(share_of(found, most), percent)}"
-        )
+    if unlike := evidence.unlikeness(evidence.cast.ensemble):
+        share = share_of(unlike.found, unlike.most)
+        reasons.append(f"{unlike.measure.name} {percent(share.value)} of the most, {interval(share, percent)}")
     causes = {
         ("yes", "no"): "It is off-policy-ness and not lack of diversity",
         ("yes", "yes"): "Off-policy-ness plays a part, although the members hardly differ",
@@ -91,7 +85,7 @@ def cause(evidence: Evidence) -> str:
         if hurt == "yes"
         else "What it comes from is not settled"
     )
-    return f"{lead} ({'; '.join(reasons) or 'neither the tandem nor vote entropy was measured'})."
+    return f"{lead} ({'; '.join(reasons) or 'neither the tandem nor diversity was measured'})."
 
 
 def off_policy(evidence: Evidence) -> Finding:
@@ -128,35 +122,36 @@ def diversity(evidence: Evidence) -> Finding:
     """Little of it would mean that there is nothing to vote about, and nothing to curse either."""
     question = "Is there too little diversity?"
     ensemble = evidence.cast.ensemble
-    found = evidence.entropy(ensemble)
-    if ensemble is None or found is None:
-        return Finding(question, "missing", "Not measured: no vote entropy was recorded for the ensemble.")
-    most = evidence.most_entropy(ensemble)
-    limit = LITTLE_DIVERSITY * most
+    unlike = evidence.unlikeness(ensemble)
+    if ensemble is None or unlike is None:
+        return Finding(question, "missing", "Not measured: no diversity was recorded for the ensemble.")
+    found, limit = unlike.found, unlike.limit
     if found.runs < FEWEST_RUNS:
         verdict, lead = "unsettled", f"Too few seeds to tell ({many(found.runs, 'seed')})."
     elif found.high < limit:
-        verdict, lead = "yes", "Yes: the members vote nearly alike, so there is little to gain from several of them."
+        verdict, lead = "yes", "Yes: the members act nearly alike, so there is little to gain from several of them."
     elif found.low > limit:
         verdict, lead = "no", "No: the members do disagree."
     else:
         verdict, lead = "unsettled", "Too few seeds to tell: the interval includes the limit."
-    return Finding(question, verdict, f"{lead} {_entropy(ensemble, found, most)}", tuple(_other_entropy(evidence)))
+    return Finding(question, verdict, f"{lead} {_how_unlike(ensemble, unlike)}", tuple(_others(evidence)))
 
 
-def _entropy(variant: Variant, found: Estimate, most: float) -> str:
+def _how_unlike(variant: Variant, unlike: Unlikeness) -> str:
+    measure, found, most = unlike.measure, unlike.found, unlike.most
+    value = f"{found.value:.3f} {measure.unit}".rstrip()
     return (
-        f"Vote entropy of {variant.label}: {found.value:.3f} nats ({interval(found, '{:.3f}'.format)}), "
-        f"{percent(found.value / most)} of the most there could be ({most:.2f}); below "
-        f"{percent(LITTLE_DIVERSITY)} counts as little."
+        f"{measure.name.capitalize()} of {variant.label}: {value} ({interval(found, '{:.3f}'.format)}), "
+        f"{percent(found.value / most)} of the most there could be ({most:.2f}); below {percent(measure.little)} "
+        "counts as little."
     )
 
 
-def _other_entropy(evidence: Evidence) -> Iterator[str]:
+def _others(evidence: Evidence) -> Iterator[str]:
     cerl_variant = evidence.cast.cerl
-    other = evidence.entropy(cerl_variant)
+    other = evidence.unlikeness(cerl_variant)
     if cerl_variant is not None and other is not None:
-        yield _entropy(cerl_variant, other, evidence.most_entropy(cerl_variant))
+        yield _how_unlike(cerl_variant, other)
 
 
 def voting(evidence: Evidence) -> Finding:
@@ -197,11 +192,23 @@ def buffer(evidence: Evidence) -> Finding:
     larger, ensemble = evidence.cast.larger, evidence.cast.ensemble
     found = evidence.contrast(_series(larger, "individual"), _series(ensemble, "individual"))
     if larger is None or ensemble is None or found is None:
-        return _missing(question, "an ensemble with a larger buffer")
+        return _no_larger(question, evidence)
     together = evidence.contrast(_series(larger, "aggregate"), _series(ensemble, "aggregate"))
     sizes = f"{short_number(larger.traits.buffer)} transitions instead of {short_number(ensemble.traits.buffer)}"
     words = (f"Yes: members are better with {sizes}.", f"No: members are worse with {sizes}.")
     return _gain(question, words, found, together)
+
+
+def _no_larger(question: str, evidence: Evidence) -> Finding:
+    """Where the usual buffer holds all of a run, no larger one was tried, and that is the answer."""
+    usual = evidence.cast.ensemble.traits.buffer if evidence.cast.ensemble else None
+    if usual is None or evidence.steps is None or 2 * usual <= evidence.steps:
+        return _missing(question, "an ensemble with a larger buffer")
+    held = "all" if usual >= evidence.steps else "most"
+    answer = (
+        f"No: the usual buffer, {short_number(usual)} transitions, holds {held} of a run's {evidence.steps:,} steps."
+    )
+    return Finding(question, "no", answer)
 
 
 def contrasts(evidence: Evidence) -> dict[str, Contrast]:

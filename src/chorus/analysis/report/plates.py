@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from chorus.analysis import contrasts, drawings, figures
 from chorus.analysis.families import find_families, pairs_of_interest
+from chorus.analysis.results import DIVERSITIES
 from chorus.analysis.study import Study
 from chorus.analysis.sweeps import find_sweeps
 from chorus.analysis.value_tables import data_shares, tables_from_config
@@ -88,7 +89,14 @@ def panels(study: Study) -> list[Plate]:
 
 
 def inside(study: Study) -> list[Plate]:
-    made: list[Made] = [("diversity", "Diversity of the members", contrasts.diversity(study))]
+    made: list[Made] = [
+        (
+            measure.name.replace(" ", "-"),
+            f"Diversity of the members: {measure.name}",
+            contrasts.diversity(study, measure),
+        )
+        for measure in DIVERSITIES
+    ]
     for swept in find_sweeps(study.results):
         made.append((f"sweep-{swept.field}", f"Sweep over the {swept.axis}", contrasts.sweep(study, swept)))
     return _plates(made)

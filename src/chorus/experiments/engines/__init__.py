@@ -5,16 +5,17 @@ sees is the grid's business; how far a run is stands in its own directory.
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from chorus.experiments.jobs import Job
+if TYPE_CHECKING:
+    from chorus.experiments.jobs import Job
 
 
 @dataclass(frozen=True)
 class Ended:
     """A run is over, for better or, with a `problem`, for worse; `hopeless` says that trying again cannot help."""
 
-    job: Job
+    job: "Job"
     problem: str | None = None
     hopeless: bool = False
 
@@ -27,7 +28,7 @@ class Engine(Protocol):
         """Runs that may be under way at once; the grid starts no more."""
         ...
 
-    def start(self, job: Job) -> None:
+    def start(self, job: "Job") -> None:
         """Begin a run, or go on with it from its last checkpoint; returns at once."""
         ...
 

@@ -1,26 +1,47 @@
-"""An engine by its name."""
+"""An engine by its name. One more engine is one more file and one more row here."""
 
+import importlib
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from chorus.errors import ChorusError
-from chorus.experiments.engines import Engine
-from chorus.experiments.engines.local import local_engine
-from chorus.experiments.jobs import Job
 from chorus.suggest import did_you_mean
 
-ENGINES = ("local", "ray")
+if TYPE_CHECKING:
+    from chorus.experiments.engines import Engine
+    from chorus.experiments.jobs import Job
 
 
-def choose_engine(name: str, jobs: Sequence[Job], *, workers: int | None = None, address: str | None = None) -> Engine:
-    """For jobs that are still to do; raises a sentence for what cannot be. Only what `name` needs is imported."""
+@dataclass(frozen=True)
+class Kind:
+    """An engine before its module is imported: `module` has a function `engine(jobs, workers, address)`."""
+
+    module: str
+    help: str
+    has_address: bool = False
+
+
+ENGINES = {
+    "local": Kind("chorus.experiments.engines.local", "processes on this machine"),
+    "ray": Kind("chorus.experiments.engines.ray", "tasks on a Ray cluster", has_address=True),
+}
+
+
+def check_choice(name: str, workers: int | None, address: str | None) -> None:
+    """A sentence for what cannot be, whatever there is to run."""
     if name not in ENGINES:
         raise ChorusError(f"the engine '{name}' is not known{did_you_mean(name, ENGINES)}")
     if workers is not None and workers < 1:
         raise ChorusError(f"--workers is {workers}; it must be at least 1")
-    if name == "ray" and jobs:
-        from chorus.experiments.engines.ray import ray_engine
-
-        return ray_engine(jobs, workers, address)
-    if name == "local" and address is not None:
+    if address is not None and not ENGINES[name].has_address:
         raise ChorusError(f"--address {address} is that of a Ray cluster; add --engine ray, or leave it out")
-    return local_engine(jobs, workers)
+
+
+def choose_engine(
+    name: str, jobs: "Sequence[Job]", *, workers: int | None = None, address: str | None = None
+) -> "Engine":
+    """For jobs that are still to do, at least one. Only what `name` needs is imported."""
+    check_choice(name, workers, address)
+    engine: Engine = importlib.import_module(ENGINES[name].module).engine(jobs, workers, address)
+    return engine

@@ -1,5 +1,6 @@
 """Runs on this machine, each in a process of its own with a thread pool of its own."""
 
+import contextlib
 import json
 import os
 import re
@@ -13,15 +14,12 @@ from pathlib import Path
 from typing import IO
 
 from chorus.errors import ChorusError
-from chorus.experiments.assemble import Assembly
 from chorus.experiments.engines import Ended
+from chorus.experiments.engines.needs import memory_bytes, wants_gpu
 from chorus.experiments.engines.worker import HOPELESS
 from chorus.experiments.jobs import Job
-from chorus.replay.columns import row_bytes
 from chorus.training.room import free_memory_bytes
 
-# Of a process that has imported JAX and compiled a run (docs/engines.md).
-_PROCESS_BYTES = 600_000_000
 _SECONDS_TO_STOP = 10.0
 _LAST_LINES = 15
 # The libraries below numpy start a thread for each core unless told otherwise.
@@ -51,7 +49,7 @@ class LocalEngine:
         return self._workers
 
     def start(self, job: Job) -> None:
-        gpu = self._free_gpus.pop(0) if job.config.runtime.device == "gpu" and self._free_gpus else None
+        gpu = self._free_gpus.pop(0) if wants_gpu(job) else None
         stderr = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - lives as long as the run
         process = subprocess.Popen(
             [sys.executable, "-m", "chorus.experiments.engines.worker"],
@@ -63,10 +61,12 @@ class LocalEngine:
             # A Ctrl-C at the terminal is for us alone; we then stop the runs.
             start_new_session=True,
         )
-        assert process.stdin is not None
-        process.stdin.write(json.dumps({**job.message(), "command": sys.argv}) + "\n")
-        process.stdin.flush()
         self._running.append(_Process(job, process, stderr, gpu))
+        assert process.stdin is not None
+        # Who died before it could read is found dead by `wait`.
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(json.dumps({**job.message(), "command": sys.argv}) + "\n")
+            process.stdin.flush()
 
     def wait(self, seconds: float) -> list[Ended]:
         deadline = time.monotonic() + seconds
@@ -99,7 +99,8 @@ class LocalEngine:
         words = "\n".join(one.stderr.read().splitlines()[-_LAST_LINES:])
         one.stderr.close()
         assert one.process.stdin is not None
-        one.process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):
+            one.process.stdin.close()
         if code == 0:
             return Ended(one.job)
         how = f"ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
@@ -134,7 +135,7 @@ def workers_that_fit(jobs: Sequence[Job]) -> int:
     if memory is not None:
         different = {job.config.digest(): job for job in jobs}.values()
         fits = min(fits, memory // max(map(memory_bytes, different)))
-    if any(job.config.runtime.device == "gpu" for job in jobs):
+    if any(map(wants_gpu, jobs)):
         fits = min(fits, len(visible_gpus()))
     return max(1, min(fits, len(jobs)))
 
@@ -144,17 +145,23 @@ def usable_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def memory_bytes(job: Job) -> int:
-    """About what a run takes: the process and its whole replay."""
-    layout = Assembly.of(job.config).ring_layout()
-    return _PROCESS_BYTES + layout.capacity * row_bytes(layout.types())
+def engine(jobs: Sequence[Job], workers: int | None, address: str | None) -> LocalEngine:
+    """With `workers` processes at once; without, as many as fit. There is no address to have."""
+    if any(map(wants_gpu, jobs)):
+        _check_gpus(workers)
+    return LocalEngine(workers if workers is not None else workers_that_fit(jobs))
 
 
-def local_engine(jobs: Sequence[Job], workers: int | None = None) -> LocalEngine:
-    """With `workers` processes at once; without, as many as fit."""
-    if any(job.config.runtime.device == "gpu" for job in jobs) and not visible_gpus():
+def _check_gpus(workers: int | None) -> None:
+    """Each run has one to itself."""
+    count = len(visible_gpus())
+    if not count:
         raise ChorusError(
             "these runs ask for a graphics processor and none is visible here; use --device cpu, or --engine ray with "
             "nodes that have one (CUDA_VISIBLE_DEVICES says which are to be used)"
         )
-    return LocalEngine(workers if workers is not None else workers_that_fit(jobs))
+    if workers is not None and workers > count:
+        raise ChorusError(
+            f"--workers is {workers} and each of these runs takes a graphics processor, of which {count} can be seen "
+            f"here; use --workers {count}, or --engine ray with more nodes"
+        )

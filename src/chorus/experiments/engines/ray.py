@@ -17,7 +17,7 @@ from typing import Any
 
 from chorus.errors import ChorusError
 from chorus.experiments.engines import Ended
-from chorus.experiments.engines.local import memory_bytes
+from chorus.experiments.engines.needs import memory_bytes, wants_gpu
 from chorus.experiments.jobs import Job
 
 # Ray reads this once, when it is imported.
@@ -99,16 +99,15 @@ def _ended(task: Any, job: Job) -> Ended:
 
 def resources(job: Job) -> dict[str, float]:
     """What a run asks the cluster for."""
-    runtime = job.config.runtime
-    asked: dict[str, float] = {"CPU": runtime.threads, "memory": memory_bytes(job)}
-    return asked | {"GPU": 1} if runtime.device == "gpu" else asked
+    asked: dict[str, float] = {"CPU": job.config.runtime.threads, "memory": memory_bytes(job)}
+    return asked | {"GPU": 1} if wants_gpu(job) else asked
 
 
 def _fits(offered: dict[str, float], needs: dict[str, float]) -> int:
     return min(int(offered.get(name, 0) // amount) for name, amount in needs.items())
 
 
-def ray_engine(jobs: Sequence[Job], workers: int | None, address: str | None) -> RayEngine:
+def engine(jobs: Sequence[Job], workers: int | None, address: str | None) -> RayEngine:
     """Connects to the cluster at `address`, or starts one on this machine that ends with the engine."""
     different = list({job.config.digest(): resources(job) for job in jobs}.values())
     needs = {name: max(one.get(name, 0) for one in different) for one in different for name in one}

@@ -1,0 +1,62 @@
+"""Commands of many runs refuse what cannot be before anything is run, also where they only plan."""
+
+import signal
+import subprocess
+import time
+
+import pytest
+from test_bad_input import refuse
+
+from running import command, environment, listing
+
+SWEEP = ["sweep", "--preset", "double-dqn", "--env", "CartPole-v1", "--scale", "smoke"]
+
+
+@pytest.mark.parametrize("ending", [[], ["--dry-run"]], ids=["run", "plan"])
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        ([*SWEEP, "--workers", "-3"], ("--workers is -3", "at least 1")),
+        ([*SWEEP, "--workers", "0"], ("--workers is 0", "at least 1")),
+        ([*SWEEP, "--engine", "rai"], ("'rai'", "did you mean 'ray'?")),
+        ([*SWEEP, "--address", "auto"], ("--address auto", "--engine ray")),
+        ([*SWEEP, "--device", "cpu", "--set", "device=gpu"], ("--device cpu", "leave one out")),
+        (["diagnose", "CartPole-v1", "--members", "1"], ("--members is 1", "at least 2")),
+    ],
+    ids=lambda case: " ".join(case),
+)
+def test_what_cannot_be_is_refused_before_anything_is_touched(tmp_path, capsys, arguments, parts, ending):
+    refuse([*arguments, *ending, "--quiet", "--out", str(tmp_path)], capsys, *parts)
+    assert listing(tmp_path) == {}
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path, capsys):
+    (tmp_path / "runs").write_text("mine")
+    refuse([*SWEEP, "--out", str(tmp_path / "runs" / "here")], capsys, "runs/here cannot be a folder", "choose another")
+    assert (tmp_path / "runs").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "arguments", [[*SWEEP, "--scale", "paper"], ["diagnose", "CartPole-v1", "--scale", "paper"]], ids=lambda a: a[0]
+)
+def test_the_paper_scale_asks_for_a_graphics_processor(tmp_path, capsys, monkeypatch, arguments):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    refuse([*arguments, "--quiet", "--out", str(tmp_path)], capsys, "none is visible here", "--device cpu")
+    assert listing(tmp_path) == {}
+
+
+@pytest.mark.slow
+def test_an_interrupt_is_one_line(tmp_path):
+    process = subprocess.Popen(
+        command("list", "studies", "--scale", "paper", "--out", tmp_path),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(),
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    time.sleep(3.0)
+    process.send_signal(signal.SIGINT)
+    _, complaint = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert complaint == "\nchorus: stopped\n"
