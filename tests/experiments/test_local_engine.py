@@ -85,11 +85,8 @@ def test_what_a_sentence_explains_is_not_tried_again(tmp_path):
     assert (job.path / "notes.txt").read_text() == "mine"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_stopped_in_the_middle_the_same_command_goes_on_to_the_same_bytes(tmp_path, how):
-    out = tmp_path / "runs"
-    arguments = sweep(out, 4, "--workers", "2")
+def end_in_the_middle(out, arguments, how):
+    """What the command said before it ended by this signal, and its exit code."""
     process = subprocess.Popen(
         command(*arguments),
         stdout=subprocess.PIPE,
@@ -101,8 +98,17 @@ def test_stopped_in_the_middle_the_same_command_goes_on_to_the_same_bytes(tmp_pa
     wait_for(lambda: [run for run in out.glob("*__s*") if in_the_middle_of_an_iteration(run)], PATIENCE_SECONDS)
     process.send_signal(how)
     said, _ = process.communicate(timeout=PATIENCE_SECONDS)
-    if how != signal.SIGKILL:
-        assert process.returncode == 130
+    return said, process.returncode
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_stopped_in_the_middle_the_same_command_goes_on_to_the_same_bytes(tmp_path, how):
+    out = tmp_path / "runs"
+    arguments = sweep(out, 4, "--workers", "2")
+    said, code = end_in_the_middle(out, arguments, how)
+    if how == signal.SIGINT:
+        assert code == 130
         assert "stopped; " in said and "Go on with: chorus sweep --preset" in said
     # Whatever happened to the command, its runs have let go of their folders.
     wait_for(lambda: not any(in_use(run) for run in out.glob("*__s*")), PATIENCE_SECONDS)
@@ -112,6 +118,12 @@ def test_stopped_in_the_middle_the_same_command_goes_on_to_the_same_bytes(tmp_pa
     assert "goes on from step" in again.stderr
     reference = finished_probe_run()
     assert logs(out / reference.name) == logs(reference)
+
+
+@pytest.mark.slow
+def test_a_batch_system_is_heard_like_an_interrupt(tmp_path):
+    said, code = end_in_the_middle(tmp_path, sweep(tmp_path, 1), signal.SIGTERM)
+    assert code == 130 and "stopped; 0 of 1 runs have ended" in said
 
 
 def in_use(run):

@@ -43,7 +43,7 @@ CONTINUOUS = {
     "sac-tandem": TANDEM,
 }
 POLICIES = DISCRETE | CONTINUOUS
-EVERYWHERE = ("MinAtar/Breakout-v1", "CartPole-v1", "SmokePictures-v0")
+EVERYWHERE = ("MinAtar/Breakout-v1", "CartPole-v1")
 CORE = ("double-dqn", "bootstrapped-dqn", "cerl", "cerl-self-target", "tandem")
 COMBINATIONS = [
     *itertools.product(CORE, EVERYWHERE),
@@ -51,6 +51,7 @@ COMBINATIONS = [
     *itertools.product(DISCRETE, ("ALE/Breakout-v5",)),
     *itertools.product(CONTINUOUS, ("Pendulum-v1",)),
     *itertools.product(["ensemble-sac-cerl"], ("Walker2d-v4", "Humanoid-v5", "SmokeBox-v0")),
+    ("cerl", "SmokePictures-v0"),
     ("tandem", "SmokeChannelsFirst-v0"),
 ]
 # Compositions nobody has named: laid over a preset as a configuration file.

@@ -8,6 +8,8 @@ import gymnasium
 from gymnasium.envs.registration import load_env_creator
 
 _said: set[str] = set()
+# Of a model that comes with Gymnasium: no user can do anything about it.
+_NOBODYS_BUSINESS = "settotalmass"
 
 
 def teach(env_id: str, render_mode: str | None) -> None:
@@ -30,6 +32,6 @@ def teach(env_id: str, render_mode: str | None) -> None:
 
 def _say_once(text: str) -> None:
     """Environments are made anew each iteration, and a model that is warned of is warned of each time."""
-    if text not in _said:
+    if text not in _said and _NOBODYS_BUSINESS not in text:
         _said.add(text)
         print(f"MuJoCo: {text.strip()}", file=sys.stderr)
