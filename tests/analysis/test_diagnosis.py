@@ -84,7 +84,7 @@ def test_curse_present(tmp_path: Path) -> None:
     cerl = next(finding for finding in found.findings if finding.question == CERL)
     assert cerl.details[0].startswith("That is 80 % of what members had lost to the single agent (-30.0, 95 % interval")
     # the most entropy that two actions allow is ln 2 = 0.693 nats; 0.5 of it is 72 %
-    assert "0.500 nats (95 % interval 0.500 to 0.500, 5 seeds), 72 % of the most" in answer(found, DIVERSITY)
+    assert "0.5000 nats (95 % interval 0.5000 to 0.5000, 5 seeds), 72.1 % of the most" in answer(found, DIVERSITY)
     assert "better with 400k transitions instead of 100k" in answer(found, BUFFER)
     assert found.advice.settled and found.advice.headline == "Use Bootstrapped DQN + CERL (agg.)."
     assert "30 % above Double DQN" in found.advice.reasons[0]  # 130 against 100
@@ -106,7 +106,7 @@ def test_curse_absent(tmp_path: Path) -> None:
     expected = dict.fromkeys((CURSE, OFF_POLICY, VOTING, CERL), "no") | {DIVERSITY: "yes", BUFFER: "missing"}
     assert verdicts(found) == expected
     assert "difference +30.0" in answer(found, CURSE)  # 80 - 50
-    assert "1 % of the most there could be (0.69)" in answer(found, DIVERSITY)  # 0.01 / ln 2
+    assert "1.4 % of the most there could be (0.69)" in answer(found, DIVERSITY)  # 0.01 / ln 2
     assert found.advice.settled and found.advice.headline == "Use Bootstrapped DQN (agg.)."
 
 
@@ -241,8 +241,9 @@ def test_continuous_members_are_told_apart_by_the_distance_of_their_actions(
             SyntheticRun(preset=preset, env=ENV, seed=seed, level=level, metrics=recorded, noise=1.0).write(tmp_path)
     found = diagnose(Results(load_runs([tmp_path])), ENV)
     assert verdicts(found)[DIVERSITY] == verdict
-    assert f"Action distance of Ensemble SAC: {distance:.3f} (95 % interval" in answer(found, DIVERSITY)
-    assert "of the most there could be (1.00); below 1 % counts as little" in answer(found, DIVERSITY)
+    assert f"Action distance of Ensemble SAC: {distance:.4f} (95 % interval" in answer(found, DIVERSITY)
+    # Ten members, five at +1 and five at -1: a sample variance of 10 / 9.
+    assert "of the most there could be (1.11); below 1 % counts as little" in answer(found, DIVERSITY)
 
 
 def test_runs_of_another_budget_play_no_part(tmp_path: Path) -> None:
@@ -256,6 +257,17 @@ def test_runs_of_another_budget_play_no_part(tmp_path: Path) -> None:
     found = diagnosis(tmp_path, PRESENT)
     assert "difference -30.0" in answer(found, CURSE)  # 70 - 100, and not 70 - 10
     assert verdicts(found)[BUFFER] == verdicts(diagnosis(tmp_path / "alone", PRESENT))[BUFFER]
+
+
+def test_runs_of_another_environment_play_no_part(tmp_path: Path) -> None:
+    """The same presets elsewhere, and for longer, which must not pass for the budget here."""
+    alone = diagnosis(tmp_path / "alone", PRESENT)
+    for preset in ("double-dqn", "bootstrapped-dqn"):
+        for seed in range(9):
+            SyntheticRun(preset=preset, env="Acrobot-v1", seed=seed, iteration_steps=8_000).write(tmp_path / "both")
+    found = diagnosis(tmp_path / "both", PRESENT)
+    assert verdicts(found) == verdicts(alone)
+    assert answer(found, BUFFER) == answer(alone, BUFFER)
 
 
 def test_a_buffer_that_holds_everything_needs_no_larger_one(tmp_path: Path) -> None:

@@ -27,10 +27,17 @@ def test_what_cannot_be_is_refused_before_anything_is_touched(tmp_path, capsys, 
     assert listing(tmp_path) == {}
 
 
-def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path, capsys):
+@pytest.mark.parametrize("ending", [[], ["--dry-run"]], ids=["run", "plan"])
+def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path, capsys, ending):
     (tmp_path / "runs").write_text("mine")
-    refuse([*SWEEP, "--out", str(tmp_path / "runs" / "here")], capsys, "runs/here cannot be a folder", "choose another")
+    out = str(tmp_path / "runs" / "here")
+    refuse([*SWEEP, *ending, "--out", out], capsys, "runs/here cannot be a folder", "choose another")
     assert (tmp_path / "runs").read_text() == "mine"
+
+
+def test_a_link_to_nowhere_is_refused(tmp_path, capsys):
+    (tmp_path / "runs").symlink_to(tmp_path / "gone")
+    refuse([*SWEEP, "--out", str(tmp_path / "runs")], capsys, "runs cannot be a folder", "choose another")
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,6 @@ def test_python_of_the_documentation_runs(
     page: str, block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    scope: dict[str, object] = {"__name__": "documentation"}
+    scope: dict[str, Any] = {"__name__": "documentation"}
     exec(compile(block, page, "exec"), scope)
-    assert "action" in scope or "result" in scope
+    assert "action" in scope or scope["result"].exit_code == 0

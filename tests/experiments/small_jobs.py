@@ -72,6 +72,8 @@ class ScriptedEngine:
         self.most_at_once = max(self.most_at_once, len(self._running))
 
     def wait(self, seconds: float) -> list[Ended]:
+        if not self._running:
+            return []
         job = self._running.popleft()
         script = self.problems.get(job.name, [])
         if script and (problem := script.pop(0)) is not None:

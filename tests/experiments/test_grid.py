@@ -75,6 +75,21 @@ def test_a_run_that_cannot_be_started_is_reported_and_the_others_go_on(tmp_path)
     assert second.has_ended
 
 
+def test_runs_wait_while_the_machine_refuses_more_of_them(tmp_path):
+    """Room for one at a time, whatever the engine said: nobody's attempt is lost."""
+
+    class Narrow(ScriptedEngine):
+        def start(self, job):
+            if self._running:
+                raise OSError(11, "Resource temporarily unavailable")
+            super().start(job)
+
+    jobs = small_jobs(tmp_path, seeds=6)
+    engine = Narrow(workers=3)
+    assert run_grid(jobs, engine, quiet=True).failures == []
+    assert engine.started == [job.name for job in jobs]
+
+
 def test_a_cut_run_goes_on_from_its_last_evaluation(tmp_path):
     """Episodes after it are lost, and played again."""
     (job,) = small_jobs(tmp_path, seeds=1)

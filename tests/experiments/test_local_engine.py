@@ -189,8 +189,21 @@ def test_a_process_that_dies_before_it_reads_is_one_failed_run(tmp_path, monkeyp
 def test_more_workers_than_graphics_processors_are_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2,5")
     jobs = small_jobs(tmp_path, seeds=3, device="gpu")
-    with pytest.raises(ChorusError, match=r"--workers is 3 .* of which 2 can be seen here; use --workers 2"):
+    with pytest.raises(
+        ChorusError, match=r"--workers is 3, and 3 runs .* of which 2 can be seen here; use --workers 2"
+    ):
         choose_engine("local", jobs, workers=3)
+
+
+def test_a_graphics_processor_of_a_run_that_could_not_start_is_free_again(tmp_path, monkeypatch):
+    def refused(*args, **more):
+        raise OSError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "5")
+    monkeypatch.setattr(local.subprocess, "Popen", refused)
+    jobs = small_jobs(tmp_path, seeds=2, device="gpu")
+    result = run_grid(jobs, LocalEngine(1), quiet=True)
+    assert [failure.problem for failure in result.failures] == ["[Errno 11] Resource temporarily unavailable"] * 2
 
 
 def test_runs_get_graphics_processors_of_their_own(tmp_path, monkeypatch):

@@ -12,8 +12,9 @@ def cautions(results: Results, scale: Normalisation) -> list[str]:
     """Everything that could mislead a reader who only reads the summary."""
     dataset = results.dataset
     notes = []
-    if any(run.config.get("scale") == "smoke" for run in dataset.runs):
-        notes.append("At the smoke scale nothing is learnt: this shows that everything works, and no more.")
+    if smoke := sum(run.config.get("scale") == "smoke" for run in dataset.runs):
+        whose = "" if smoke == len(dataset.runs) else f" ({_many(smoke, 'run')} of {len(dataset.runs)})"
+        notes.append(f"At the smoke scale{whose} nothing is learnt: this shows that everything works, and no more.")
     states = Counter(run.state for run in dataset.runs)
     if early := [f"{states[state]} {state}" for state in ("running", "failed", "unknown") if states[state]]:
         notes.append(

@@ -4,7 +4,7 @@ Every run directory found is either in the table or named in `Dataset.unusable` 
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -119,6 +119,14 @@ def merge(first: Dataset, second: Dataset) -> Dataset:
     names = MetricNames()
     rows = [_renumbered(dataset, position, names) for dataset in (first, second) for position in _positions(dataset)]
     return assemble((*first.runs, *second.runs), rows, names.names(), (*first.unusable, *second.unusable))
+
+
+def selected(dataset: Dataset, keep: Callable[[Run], bool]) -> Dataset:
+    """Only some of the runs; variants are found anew among them."""
+    names = MetricNames()
+    kept = [position for position, run in enumerate(dataset.runs) if keep(run)]
+    rows = [_renumbered(dataset, position, names) for position in kept]
+    return assemble([dataset.runs[position] for position in kept], rows, names.names(), dataset.unusable)
 
 
 def find_run_directories(paths: Sequence[Path | str]) -> list[Path]:

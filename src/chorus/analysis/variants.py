@@ -113,9 +113,9 @@ def algorithm_settings(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_traits(config: dict[str, Any]) -> Traits:
-    agent, acting = _part(config, "agent"), _part(config, "acting")
+    agent, acting = part_of(config, "agent"), part_of(config, "acting")
     share = acting.get("passive_share")
-    capacity = _part(config, "replay").get("capacity")
+    capacity = part_of(config, "replay").get("capacity")
     return Traits(
         members=_whole(agent.get("members"), 1),
         shared_layers=_whole(agent.get("shared_layers"), 0),
@@ -125,7 +125,7 @@ def read_traits(config: dict[str, Any]) -> Traits:
         buffer=capacity if isinstance(capacity, int) else None,
         estimate=f"{_kind(agent, 'actor', 'greedy')}/{_kind(agent, 'estimate', 'scalar')}",
         auxiliary=_kind(agent, "auxiliary", "no_auxiliary"),
-        sampler=_kind(_part(config, "replay"), "sampler", "shared"),
+        sampler=_kind(part_of(config, "replay"), "sampler", "shared"),
         torso=_kind(agent, "torso", "unknown"),
         prior_scale=float(prior) if isinstance(prior := agent.get("prior_scale"), int | float) else 0.0,
     )
@@ -254,7 +254,7 @@ def _order(variant: Variant) -> tuple[Any, ...]:
     )
 
 
-def _part(config: dict[str, Any], key: str) -> dict[str, Any]:
+def part_of(config: dict[str, Any], key: str) -> dict[str, Any]:
     value = config.get(key)
     return value if isinstance(value, dict) else {}
 

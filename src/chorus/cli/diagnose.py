@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--seeds", type=whole, metavar="S", help="seeds 0 to S - 1 of each algorithm (default: 3 for smoke, else 5)"
     )
-    what.add_argument("--members", type=whole, metavar="N", help="ensemble size (default: the scale's)")
+    what.add_argument("--members", type=whole, metavar="N", help="ensemble size, at least 2 (default: the scale's)")
     what.add_argument(
         "--total-steps", type=whole, metavar="STEPS", help="agent steps of each run (default: the scale's)"
     )

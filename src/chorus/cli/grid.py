@@ -73,10 +73,13 @@ def run_jobs(args: argparse.Namespace, jobs: "Sequence[Job]", title: str) -> "Gr
     if not todo:
         if not args.quiet:
             print(plan(jobs, workers=1))
-        return GridResult(jobs, skipped=len(jobs))
+        result = GridResult(jobs, skipped=len(jobs))
+        _print_outcome(result)
+        return result
     try:
+        engine = choose_engine(args.engine, todo, workers=args.workers, address=args.address)
+        # Only now: Ray has a handler of its own when it has connected.
         with _terminated_like_interrupted():
-            engine = choose_engine(args.engine, todo, workers=args.workers, address=args.address)
             if not args.quiet:
                 print(f"{plan(jobs, engine.workers)}; runs go to {args.out}", flush=True)
             result = run_grid(jobs, engine, quiet=args.quiet, title=title)
@@ -107,9 +110,12 @@ def _terminated_like_interrupted() -> Iterator[None]:
 
 def check_folder(out: Path) -> None:
     """Before anything is run: can run folders be made there?"""
-    nearest = next(path for path in (out, *out.absolute().parents) if path.exists())
+    try:
+        nearest = next(path for path in (out, *out.absolute().parents) if path.exists() or path.is_symlink())
+    except OSError as problem:
+        raise ChorusError(f"--out {out} cannot be a folder ({problem.strerror}); choose another") from problem
     if not nearest.is_dir():
-        raise ChorusError(f"--out {out} cannot be a folder, because {nearest} is a file; choose another")
+        raise ChorusError(f"--out {out} cannot be a folder, because {nearest} is none; choose another")
     if not os.access(nearest, os.W_OK | os.X_OK):
         raise ChorusError(f"--out {out} may not be written to; choose another folder, or ask for access")
 
@@ -119,17 +125,18 @@ def print_plan(args: argparse.Namespace, jobs: "Sequence[Job]") -> None:
     from chorus.experiments.engines.local import workers_that_fit
 
     check_choice(args.engine, args.workers, args.address)
+    check_folder(args.out)
     for job in jobs:
         print(f"{job.state:<9} {job.path}")
     todo = [job for job in jobs if not job.has_ended]
     # How much room a cluster has is known when it is asked.
-    here = workers_that_fit(todo) if args.engine == "local" else 1
-    print(plan(jobs, args.workers or here))
+    fitting = 1 if ENGINES[args.engine].has_address else workers_that_fit(todo)
+    print(plan(jobs, args.workers or fitting))
 
 
 def plan(jobs: "Sequence[Job]", workers: int) -> str:
     """How many runs there are, how many are left to do, and what those will cost."""
-    from chorus.experiments.costs import CPU_SOURCE, GPU_SOURCE, work_left
+    from chorus.experiments.costs import CPU_SOURCE, GPU_SOURCE, gpu_words, on_gpu, work_left
     from chorus.experiments.forecast import Forecast
     from chorus.training.progress import duration
 
@@ -137,12 +144,14 @@ def plan(jobs: "Sequence[Job]", workers: int) -> str:
     said = f"{len(jobs)} runs, {len(jobs) - len(todo)} of them ended before"
     if not todo:
         return f"{said}: nothing is left to do"
-    shares = [(job, job.step() / job.total_steps) for job in todo]
-    work = work_left((job.config, share) for job, share in shares)
-    if work.gpu_days:
-        return f"{said}: about {work.gpu_words()} ({GPU_SOURCE})"
-    left = Forecast().left(shares, (), workers)
-    return f"{said}: about {duration(left)} with {workers} at once ({CPU_SOURCE})"
+    shares = [(job, job.saved_step() / job.total_steps) for job in todo]
+    costs = []
+    if gpu_days := work_left((job.config, share) for job, share in shares).gpu_days:
+        costs.append(f"about {gpu_words(gpu_days)} ({GPU_SOURCE})")
+    if on_cpu := [(job, share) for job, share in shares if not on_gpu(job.config)]:
+        left = duration(Forecast().left(on_cpu, (), workers))
+        costs.append(f"about {left} with {workers} at once ({CPU_SOURCE})")
+    return f"{said}: {', and '.join(costs)}"
 
 
 def _print_outcome(result: "GridResult") -> None:
@@ -161,5 +170,5 @@ def _print_outcome(result: "GridResult") -> None:
 
 def this_command() -> str:
     """As it can be given again: by its path where the shell would not find it."""
-    written = sys.argv[0] if Path(sys.argv[0]).name == "chorus" and not shutil.which("chorus") else "chorus"
-    return shlex.join([written, *sys.argv[1:]])
+    by_path = ["python", "-m", "chorus"] if Path(sys.argv[0]).name == "__main__.py" else [sys.argv[0]]
+    return shlex.join([*(["chorus"] if shutil.which("chorus") else by_path), *sys.argv[1:]])

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from chorus.analysis.scores import final_evaluations
+from chorus.cli.main import INTERRUPTED
 from chorus.errors import ChorusError
 from chorus.experiments.resolve import Resolved
 from chorus.training.progress import ProgressView
@@ -40,7 +41,7 @@ def interrupted(path: Path) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         print(f"\nstopped; nothing that was checkpointed is lost. Go on with: chorus resume {path}")
-        raise SystemExit(130) from None
+        raise SystemExit(INTERRUPTED) from None
 
 
 def report(path: Path) -> int:

@@ -19,7 +19,7 @@ def study_lines(out: Path, scale: "Scale") -> list[tuple[str, str, str, str]]:
 
 def _standing(study: "Study", out: Path, scale: "Scale", known: "dict[str, Resolved]") -> tuple[str, str]:
     from chorus.errors import ChorusError
-    from chorus.experiments.costs import work_left
+    from chorus.experiments.costs import gpu_words, work_left
     from chorus.experiments.studies import jobs_of
     from chorus.training.progress import duration
 
@@ -29,6 +29,6 @@ def _standing(study: "Study", out: Path, scale: "Scale", known: "dict[str, Resol
     except ChorusError as problem:
         return "-", str(problem)
     todo = [job for job in jobs if not job.has_ended]
-    work = work_left((job.config, job.step() / job.total_steps) for job in todo)
-    paid = work.gpu_words() if work.gpu_days else f"{duration(work.core_seconds)} of one core"
+    work = work_left((job.config, job.saved_step() / job.total_steps) for job in todo)
+    paid = gpu_words(work.gpu_days) if work.gpu_days else f"{duration(work.core_seconds)} of one core"
     return f"{len(jobs) - len(todo)} of {len(jobs)} runs", paid if todo else "nothing"

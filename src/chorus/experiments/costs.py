@@ -34,7 +34,7 @@ _CPU = {
     "image": Rate(step=1.8e-3, member=2.1e-2),
     "control": Rate(step=2.0e-3, member=1.0e-3),
 }
-# What is left of a further member's work where convolutions are shared (docs/cost.md: 0.42 on MinAtar, 0.24 on Atari).
+# What is left of a further member's work where convolutions are shared: half on MinAtar, a quarter on Atari (docs/cost.md).
 _UNSHARED = 0.35
 # How many times the work of the laptop scale's networks those of the paper scale are.
 _PAPER_WORK = {"minatar": 2.0, "flat": 1.0}
@@ -47,8 +47,9 @@ class Work:
     core_seconds: float
     gpu_days: float
 
-    def gpu_words(self) -> str:
-        return f"{self.gpu_days:,.0f} GPU-days" if self.gpu_days >= 10 else f"{self.gpu_days:,.2g} GPU-days"
+
+def gpu_words(days: float) -> str:
+    return f"{days:,.0f} GPU-days" if days >= 10 else f"{days:,.2g} GPU-days"
 
 
 def work_left(configs: Iterable[tuple[RunConfig, float]]) -> Work:

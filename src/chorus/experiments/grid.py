@@ -72,11 +72,15 @@ class _Waiting:
 class _UnderWay:
     job: Job
     first_step: int
+    """Of the checkpoint it goes on from."""
+    seen_step: int
+    """Of the newest line in its logs, which the run first cuts back to its checkpoint."""
     began: float = field(default_factory=time.monotonic)
 
     def attempt(self) -> Attempt:
-        total = self.job.total_steps
-        return Attempt(self.job, self.first_step / total, self.job.step() / total, time.monotonic() - self.began)
+        total, step = self.job.total_steps, self.job.step()
+        reached = self.first_step if step == self.seen_step and not self.job.has_ended else step
+        return Attempt(self.job, self.first_step / total, reached / total, time.monotonic() - self.began)
 
 
 @dataclass
@@ -95,21 +99,31 @@ class _Grid:
         self.view.start(title, self._snapshot())
         while self.waiting or self.running:
             while self.waiting and len(self.running) < self.engine.workers:
-                self._start(self.waiting.popleft().job)
+                if not self._start(self.waiting.popleft().job):
+                    break
             for ended in self.engine.wait(_SECONDS_BETWEEN_LOOKS):
                 self._end(ended)
             self.view.update(self._snapshot())
 
-    def _start(self, job: Job) -> None:
-        step = job.saved_step()
-        self.running[job.name] = _UnderWay(job, step)
-        self.tried[job.name] = self.tried.get(job.name, 0) + 1
-        self.view.say(f"{job.name}: " + (f"goes on from step {step:,} or a little before" if step else "started"))
+    def _start(self, job: Job) -> bool:
+        """Whether it could be started; where the machine refuses, room may come when another run ends."""
+        under_way = _UnderWay(job, job.saved_step(), job.step())
+        refused = None
         try:
             self.engine.start(job)
         except OSError as problem:
-            # No memory or process left for it: one run's trouble, not everybody's.
-            self._end(Ended(job, problem=str(problem)))
+            if self.running:
+                self.waiting.appendleft(_Waiting(job))
+                return False
+            refused = problem
+        self.running[job.name] = under_way
+        self.tried[job.name] = self.tried.get(job.name, 0) + 1
+        if refused is not None:
+            self._end(Ended(job, problem=str(refused)))
+            return False
+        step = under_way.first_step
+        self.view.say(f"{job.name}: " + (f"goes on from step {step:,} or a little before" if step else "started"))
+        return True
 
     def _end(self, ended: Ended) -> None:
         job, problem = ended.job, ended.problem

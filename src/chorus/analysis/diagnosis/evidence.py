@@ -1,20 +1,19 @@
 """The numbers a diagnosis rests on: who was trained, differences in final return, diversity, ownership."""
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from chorus.analysis.bootstrap import Estimate, MeanResampler
 from chorus.analysis.comparisons import same_runs, settled
+from chorus.analysis.loading import Dataset, selected
 from chorus.analysis.results import DISTANCES, VOTES, Diversity, Results, Series
-from chorus.analysis.variants import Variant
+from chorus.analysis.runs import Run
+from chorus.analysis.variants import Variant, part_of
 
 OWN_SHARE = "replay/own_sampled/mean"
-# Actions lie in [-1, 1]: half the members at one end and half at the other.
-_MOST_DISTANCE = 1.0
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,7 @@ class Evidence:
         """By the measure that was recorded for these actions; None where there is nothing to choose."""
         if variant is None:
             return None
-        for measure, most in ((VOTES, self._most_entropy(variant)), (DISTANCES, _MOST_DISTANCE)):
+        for measure, most in ((VOTES, self._most_entropy(variant)), (DISTANCES, _most_distance(variant))):
             found = self._metric(variant, measure.metric)
             if found and most > 0:
                 return Unlikeness(measure, found, most)
@@ -119,13 +118,18 @@ class Evidence:
         return final.values if final else None
 
 
+def _most_distance(variant: Variant) -> float:
+    """Half the members at one end of [-1, 1] and half at the other; of an odd number, one more at one of them."""
+    members = variant.traits.members
+    return members / (members - 1) if members % 2 == 0 else (members + 1) / members
+
+
 def gather(results: Results, env: str, resampler: MeanResampler, actions: int | None = None) -> Evidence:
-    """Finds out who plays which part among the variants that were run in this environment, with one budget."""
-    everybody = [v for v in results.dataset.variants if any(results.dataset.runs[run].env == env for run in v.runs)]
-    budget, here = _with_one_budget(results, everybody)
+    """Finds out who plays which part, in runs of one environment and one budget (`with_one_budget`)."""
+    variants = results.dataset.variants
 
     def with_role(role: str) -> list[Variant]:
-        fitting = [v for v in here if v.traits.role == role]
+        fitting = [v for v in variants if v.traits.role == role]
         return sorted(fitting, key=lambda v: v.traits.buffer or 0)
 
     ensembles = [v for v in with_role("ensemble") if v.traits.plain]
@@ -138,23 +142,30 @@ def gather(results: Results, env: str, resampler: MeanResampler, actions: int | 
         tandem=next(iter(with_role("tandem")), None),
         cerl=next(iter(with_role("cross")), None),
     )
-    return Evidence(env, cast, results, resampler, actions, budget.steps)
+    steps = {_budget(run).steps for run in results.dataset.runs}
+    return Evidence(env, cast, results, resampler, actions, steps.pop() if len(steps) == 1 else None)
 
 
 class Budget(NamedTuple):
-    scale: str | None
+    scale: Any
     steps: int | None
 
 
-def _with_one_budget(results: Results, variants: Sequence[Variant]) -> tuple[Budget, list[Variant]]:
-    """The budget most runs have, and who has it: a run of another scale is nobody's larger or smaller sibling."""
+def _budget(run: Run) -> Budget:
+    steps = part_of(run.config, "schedule").get("total_steps")
+    return Budget(run.config.get("scale"), steps if isinstance(steps, int) else None)
 
-    def budget_of(variant: Variant) -> Budget:
-        config = results.dataset.runs[variant.runs[0]].config
-        return Budget(config.get("scale"), config.get("schedule", {}).get("total_steps"))
 
-    runs: Counter[Budget] = Counter()
-    for variant in variants:
-        runs[budget_of(variant)] += len(variant.runs)
-    usual = max(runs, key=lambda budget: (runs[budget], budget.steps or 0), default=Budget(None, None))
-    return usual, [variant for variant in variants if budget_of(variant) == usual]
+def with_one_budget(dataset: Dataset, env: str) -> Dataset:
+    """The runs of an environment with the scale and steps that most of them have.
+
+    A run of another scale is nobody's larger or smaller sibling. Curves that others published have no budget.
+    """
+    counts = Counter(_budget(run) for run in dataset.runs if run.env == env)
+    usual = max(counts, key=lambda budget: (budget.steps is not None, counts[budget], budget.steps or 0), default=None)
+
+    def keep(run: Run) -> bool:
+        return run.env == env and _budget(run) == usual
+
+    # The same object where nothing is left out, so that whoever drew from it still knows its variants.
+    return dataset if not counts or all(map(keep, dataset.runs)) else selected(dataset, keep)

@@ -7,6 +7,7 @@ from pathlib import Path
 from chorus.analysis import figures
 from chorus.analysis.cautions import cautions
 from chorus.analysis.contrasts import INTERVAL
+from chorus.analysis.diagnosis.evidence import with_one_budget
 from chorus.analysis.diagnosis.verdicts import Diagnosis, diagnose
 from chorus.analysis.loading import load_runs
 from chorus.analysis.report.plates import Plate, Section, diagrams, inside, panels
@@ -22,7 +23,7 @@ def write_diagnosis(
 
     `actions` is how many there are to choose from; the same runs and the same seed give the same bytes.
     """
-    study = make_study(load_runs(paths), seed)
+    study = make_study(with_one_budget(load_runs(paths), env), seed)
     diagnosis = diagnose(study.results, env, seed=seed, actions=actions)
     summary = summarise(study, diagnosis)
     return write_page(render_page(study, summary, make_sections(study, diagnosis), seed), summary, out)

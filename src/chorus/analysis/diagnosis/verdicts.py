@@ -11,7 +11,7 @@ import numpy as np
 from chorus.analysis.bootstrap import MeanResampler
 from chorus.analysis.comparisons import FEWEST_RUNS
 from chorus.analysis.diagnosis.advice import Advice, advise
-from chorus.analysis.diagnosis.evidence import Contrast, Evidence, Unlikeness, gather
+from chorus.analysis.diagnosis.evidence import Contrast, Evidence, Unlikeness, gather, with_one_budget
 from chorus.analysis.diagnosis.wording import (
     FEW_SEEDS,
     compared,
@@ -40,6 +40,8 @@ class Diagnosis:
 
 def diagnose(results: Results, env: str, *, seed: int = 0, actions: int | None = None) -> Diagnosis:
     """A pure function of loaded runs; `seed` is that of the bootstrap."""
+    kept = with_one_budget(results.dataset, env)
+    results = results if kept is results.dataset else Results(kept)
     evidence = gather(results, env, MeanResampler(np.random.default_rng(seed)), actions)
     findings = (
         curse(evidence),
@@ -139,11 +141,10 @@ def diversity(evidence: Evidence) -> Finding:
 
 def _how_unlike(variant: Variant, unlike: Unlikeness) -> str:
     measure, found, most = unlike.measure, unlike.found, unlike.most
-    value = f"{found.value:.3f} {measure.unit}".rstrip()
+    value, share = f"{found.value:.4f} {measure.unit}".rstrip(), 100 * found.value / most
     return (
-        f"{measure.name.capitalize()} of {variant.label}: {value} ({interval(found, '{:.3f}'.format)}), "
-        f"{percent(found.value / most)} of the most there could be ({most:.2f}); below {percent(measure.little)} "
-        "counts as little."
+        f"{measure.name.capitalize()} of {variant.label}: {value} ({interval(found, '{:.4f}'.format)}), {share:.1f} % "
+        f"of the most there could be ({most:.2f}); below {percent(measure.little)} counts as little."
     )
 
 
@@ -202,13 +203,10 @@ def buffer(evidence: Evidence) -> Finding:
 def _no_larger(question: str, evidence: Evidence) -> Finding:
     """Where the usual buffer holds all of a run, no larger one was tried, and that is the answer."""
     usual = evidence.cast.ensemble.traits.buffer if evidence.cast.ensemble else None
-    if usual is None or evidence.steps is None or 2 * usual <= evidence.steps:
+    if usual is None or evidence.steps is None or usual < evidence.steps:
         return _missing(question, "an ensemble with a larger buffer")
-    held = "all" if usual >= evidence.steps else "most"
-    answer = (
-        f"No: the usual buffer, {short_number(usual)} transitions, holds {held} of a run's {evidence.steps:,} steps."
-    )
-    return Finding(question, "no", answer)
+    held = f"{short_number(usual)} transitions, holds all of a run's {evidence.steps:,} steps"
+    return Finding(question, "no", f"No: the usual buffer, {held}.")
 
 
 def contrasts(evidence: Evidence) -> dict[str, Contrast]:

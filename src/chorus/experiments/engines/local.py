@@ -50,6 +50,14 @@ class LocalEngine:
 
     def start(self, job: Job) -> None:
         gpu = self._free_gpus.pop(0) if wants_gpu(job) else None
+        try:
+            self._launch(job, gpu)
+        except OSError:
+            if gpu is not None:
+                self._free_gpus.append(gpu)
+            raise
+
+    def _launch(self, job: Job, gpu: str | None) -> None:
         stderr = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - lives as long as the run
         process = subprocess.Popen(
             [sys.executable, "-m", "chorus.experiments.engines.worker"],
@@ -147,21 +155,21 @@ def usable_cores() -> int:
 
 def engine(jobs: Sequence[Job], workers: int | None, address: str | None) -> LocalEngine:
     """With `workers` processes at once; without, as many as fit. There is no address to have."""
-    if any(map(wants_gpu, jobs)):
-        _check_gpus(workers)
+    if wanting := sum(map(wants_gpu, jobs)):
+        _check_gpus(wanting if workers is None else min(workers, wanting), workers)
     return LocalEngine(workers if workers is not None else workers_that_fit(jobs))
 
 
-def _check_gpus(workers: int | None) -> None:
-    """Each run has one to itself."""
+def _check_gpus(at_once: int, workers: int | None) -> None:
+    """Each run has one to itself; without a number of workers, no more run at once than there are."""
     count = len(visible_gpus())
     if not count:
         raise ChorusError(
             "these runs ask for a graphics processor and none is visible here; use --device cpu, or --engine ray with "
             "nodes that have one (CUDA_VISIBLE_DEVICES says which are to be used)"
         )
-    if workers is not None and workers > count:
+    if workers is not None and at_once > count:
         raise ChorusError(
-            f"--workers is {workers} and each of these runs takes a graphics processor, of which {count} can be seen "
-            f"here; use --workers {count}, or --engine ray with more nodes"
+            f"--workers is {workers}, and {at_once} runs at once would each take a graphics processor, of which "
+            f"{count} can be seen here; use --workers {count}, or --engine ray with more nodes"
         )
