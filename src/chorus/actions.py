@@ -32,6 +32,7 @@ class Box:
     low: tuple[float, ...]
     high: tuple[float, ...]
     native_shape: tuple[int, ...]
+    native_type: str = "float32"
     dtype: ClassVar[np.dtype] = np.dtype(np.float32)
 
     @property
@@ -43,9 +44,11 @@ class Box:
 
     def native(self, actions: Float[np.ndarray, "E A"]) -> list[Any]:
         """The actions of E slots, stretched to the environment's bounds and in its shape."""
-        low, high = np.array(self.low, np.float32), np.array(self.high, np.float32)
-        stretched = np.clip(low + 0.5 * (actions + 1.0) * (high - low), low, high)
-        return list(stretched.reshape(len(actions), *self.native_shape))
+        low, high = np.array(self.low), np.array(self.high)
+        stretched = 0.5 * ((1.0 - actions) * low + (1.0 + actions) * high)
+        # Rounded first: a bound is a number of the environment's own type.
+        kept = np.clip(stretched.astype(self.native_type), low.astype(self.native_type), high.astype(self.native_type))
+        return list(kept.reshape(len(actions), *self.native_shape))
 
 
 Actions = Discrete | Box

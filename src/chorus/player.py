@@ -11,7 +11,7 @@ from chorus.errors import ChorusError
 from chorus.experiments.assemble import Assembly
 from chorus.training.acting import redraw
 from chorus.training.evaluate import EpisodeResult
-from chorus.training.policies import Member, Policy, RandomMember, aggregate_of, choose, council
+from chorus.training.policies import Member, Policy, choose, council, policies_for
 from chorus.training.settings import Amount
 from chorus.training.train import evaluation_keys
 
@@ -89,8 +89,7 @@ def named_policy(assembly: Assembly, name: str) -> Policy:
     members = assembly.config.agent.members
     known: dict[str, Policy] = {
         **assembly.config.evaluation.policies,
-        "individual": RandomMember(),
-        "aggregate": aggregate_of(assembly.spec.actions),
+        **policies_for(assembly.spec.actions),
         **{f"member_{i}": Member(index=i) for i in range(members)},
     }
     if name not in known:

@@ -112,6 +112,9 @@ def test_the_entropy_target_is_half_a_nat_below_zero_for_each_number():
     # The initial policy is narrow, σ = e^-4: far below. Adam's first step is the learning rate.
     assert entropy < -1.0
     assert moved == pytest.approx(1e-2, rel=1e-3)
+    # Its first moment is a tenth of the slope α (H + 0.5 · 2) in log α, with α = 1.
+    (moment,) = after.optimizer[0]["log_temperature"][0].mu
+    assert float(moment) == pytest.approx(0.1 * (entropy + 1.0), rel=1e-5)
 
 
 def test_a_target_network_takes_over_a_share_or_all():

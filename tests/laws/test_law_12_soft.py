@@ -1,5 +1,7 @@
 """Law 12: Ensemble SAC with one member is SAC; a member depends on itself alone; groups change nothing."""
 
+import itertools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -7,10 +9,14 @@ import optax
 import pytest
 
 from builders import assert_trees_close
+from chorus.agents.optimizers import Adam
+from chorus.agents.sac import Ensemble
+from chorus.agents.soft import draw_noise
 from chorus.ensemble.errors import MainAndAuxiliary, Squared, TwiceHuber
 from chorus.ensemble.value_map import Cross, CrossOwn, Members
 from chorus.experiments.resolve import Request, resolve
-from soft_builders import soft_agent, soft_batch, soft_rule, soft_state, together
+from chorus.networks.gaussian import Gaussian, draw
+from soft_builders import UNIT, soft_agent, soft_batch, soft_networks, soft_rule, soft_state, together
 
 CERL_ERROR = MainAndAuxiliary(main=Squared(), auxiliary=TwiceHuber())
 
@@ -28,7 +34,7 @@ def textbook(params, targets, optimizers, batch, noise, rule):
     """Haarnoja et al. (2018) with two critics, as one would write it for a single agent."""
     s, a, r, s2 = batch.observation[:, 0], batch.action[:, 0], batch.rewards[:, 0, 0], batch.next_observation[:, 0]
     alpha = jnp.exp(params["log_temperature"][0])
-    adam = optax.adam(1e-2, eps=1e-8)
+    adam = optax.adam(rule.optimizer.learning_rate, eps=rule.optimizer.epsilon)
 
     def policy(own, state, eps):
         heads = mlp(own, state)
@@ -64,9 +70,8 @@ def textbook(params, targets, optimizers, batch, noise, rule):
 
 
 def test_one_member_is_textbook_sac_update_for_update():
-    from chorus.agents.soft import draw_noise
-
-    rule = soft_rule(members=1)
+    # With a large epsilon steps grow with their gradients: twice the loss would be seen, and another entropy target.
+    rule = soft_rule(members=1, optimizer=Adam(learning_rate=0.1, epsilon=10.0))
     agent = soft_agent(rule)
     state = jax.tree.map(np.array, agent.init(jax.random.key(0)))
     params, targets, optimizers = (own[0] for own in (state.params, state.target_params, state.optimizer))
@@ -108,6 +113,44 @@ def test_grouping_changes_nothing(kind, error):
         acted = jax.jit(agent.act)(state.params, seen, np.arange(3), jax.random.key(1), np.float32(0))
         learnt.append((together(state.params), state.totals, acted))
     assert_trees_close(*learnt, rtol=1e-4, atol=1e-5)
+
+
+def test_the_acting_member_acts():
+    """Three policies, two groups, one state: each slot does what its own member's distribution and the noise say."""
+    rule = soft_rule()
+    agent = soft_agent(rule, at_once=2)
+    state, key = soft_state(agent), jax.random.key(1)
+    seen, member = np.full((4, 4), 0.3, np.float32), np.array([2, 0, 1, 2])
+    acted = jax.jit(agent.act)(state.params, seen, member, key, np.float32(0))
+    policies = soft_networks(rule).distribution(together(state.params)["policy"], seen[:, None])
+    noise = jax.random.normal(jax.random.split(key)[0], (4, 2))
+    own = Gaussian(*(column[np.arange(4), member] for column in policies))
+    np.testing.assert_allclose(acted, draw(own, noise)[0], rtol=1e-4, atol=1e-5)
+    assert np.abs(acted[1] - acted[2]).max() > 1e-2
+
+
+@pytest.mark.parametrize("kind", [Cross(), CrossOwn()], ids=type)
+def test_targets_ask_who_they_should_about_whose_actions(kind):
+    """Head k of member i learns r + γ (min_c Q̄_c(s', a'_k) - α_k log π_k), of member k's critics or of its own."""
+    rule = soft_rule(kind, members=2, error=CERL_ERROR)
+    networks = soft_networks(rule)
+    learner = Ensemble(rule, networks, np.zeros(4, np.float32), UNIT, 1)
+    state, batch = soft_state(learner.agent()), soft_batch(size=3)
+    for place, own in enumerate(state.params):
+        own["log_temperature"] += 0.5 * place
+    _, targets, _ = learner._prepare_batch(
+        state.params, state.target_params, batch, jnp.asarray(state.noise), jnp.int32(0)
+    )
+    noise = draw_noise(jnp.asarray(state.noise), jnp.int32(0), np.arange(2), 3, 2)
+    params = together(state.params)
+    critics = jax.tree.map(lambda *own: np.concatenate(own, axis=1), *state.target_params)
+    action, log_prob = draw(networks.distribution(params["policy"], batch.next_observation), noise.following)
+    for b, i, k in itertools.product(range(3), range(2), range(2)):
+        asked = i if isinstance(kind, CrossOwn) else k
+        values = networks.values(critics, batch.next_observation[b : b + 1], action[b : b + 1, k : k + 1])
+        soft = values[:, 0, asked, k].min() - np.exp(params["log_temperature"][k]) * log_prob[b, k]
+        expected = batch.rewards[b, 0, 0] + 0.99 * (1 - batch.terminated[b, 0]) * soft
+        assert float(targets[b, i, k, 0]) == pytest.approx(float(expected), rel=1e-4, abs=1e-5)
 
 
 def test_a_members_step_depends_on_itself_alone():

@@ -60,7 +60,7 @@ def test_a_member_that_diverges_is_named_and_marked_and_the_others_go_on(tmp_pat
     ended, said = train_poisoned(tmp_path / "run", (1,), value)
     assert ended == {"state": "finished", "reason": None, "iteration": 3, "diverged_members": [1]}
     assert status(tmp_path / "run") == ended
-    assert said == ["member 1 diverged: its loss is no longer finite; the others go on"]
+    assert said == ["member 1 diverged: its values are no longer finite; the others go on"]
     metrics = {(r["iteration"], r["metric"]): r["value"] for r in records(tmp_path / "run" / "metrics.jsonl")}
     # Learning starts in the second iteration: before it no loss tells.
     assert [metrics[i, "members/diverged"] for i in (1, 2, 3)] == [0.0, 1.0, 1.0]
@@ -71,6 +71,30 @@ def test_a_member_that_diverges_is_named_and_marked_and_the_others_go_on(tmp_pat
     state = found[-1].load_state(jax.eval_shape(Assembly.of(_stored(tmp_path / "run")).agent.init, jax.random.key(0)))
     for leaf in jax.tree.leaves(state.params["heads"]):
         assert np.isfinite(np.asarray(leaf)[[0, 2]]).all()
+
+
+@pytest.mark.slow
+def test_a_continuous_member_that_diverges_does_not_reach_the_others_through_the_replay(tmp_path):
+    given = {**OPTIONS, "max_episode_steps": 50}
+    config = resolve(Request(preset="ensemble-sac", env="Pendulum-v1", scale="smoke", options=given)).config
+    whole = Assembly.of(config)
+
+    def init(key: jax.Array) -> AgentState:
+        state = whole.agent.init(key)
+        (group,) = state.params
+        policy = jax.tree.map(lambda leaf: leaf.at[1].set(np.nan), group["policy"])
+        critic = jax.tree.map(lambda leaf: leaf.at[:, 1].set(np.nan), group["critic"])
+        return state._replace(params=({**group, "policy": policy, "critic": critic},))
+
+    assembly = Assembly(config, whole.spec, dataclasses.replace(whole.agent, init=init))
+    directory = RunDirectory(tmp_path / "run")
+    directory.create(config.to_json(), {})
+    directory.lock()
+    ended = assembly.training(directory, Listening(), [], keep_replay=False).run()
+    assert (ended["state"], ended["diverged_members"]) == ("finished", [1])
+    metrics = {(r["iteration"], r["metric"]): r["value"] for r in records(tmp_path / "run" / "metrics.jsonl")}
+    for policy in ("individual", "aggregate"):
+        assert metrics[3, f"eval/{policy}/episodic_return"] < 0
 
 
 def _stored(path: Path):
@@ -84,7 +108,7 @@ def test_when_all_members_diverge_the_run_ends_diverged_with_its_last_good_check
     ended, said = train_poisoned(tmp_path / "run", (0, 1, 2), np.nan)
     assert ended["state"] == "diverged" and ended["iteration"] == 2
     assert ended["diverged_members"] == [0, 1, 2]
-    assert ended["reason"] == "no member has a finite loss any more"
+    assert ended["reason"] == "no member has finite values any more"
     assert [line.split(":")[0] for line in said] == [f"member {i} diverged" for i in range(3)]
     assert [path.name for path in (tmp_path / "run" / "checkpoints").iterdir()] == ["000001"]
 
@@ -96,7 +120,7 @@ def test_a_step_size_that_ruins_every_member_exits_with_code_1(tmp_path, capsys)
     assert main(["train", "bootstrapped-dqn", *arguments, *given]) == 1
     said = capsys.readouterr()
     (run,) = tmp_path.iterdir()
-    assert f"run: {run} (diverged: no member has a finite loss any more)" in said.out
+    assert f"run: {run} (diverged: no member has finite values any more)" in said.out
     assert "member 2 diverged" in said.err
     assert status(run)["state"] == "diverged"
     assert (run / "checkpoints" / "000001" / "state.safetensors").is_file()
@@ -108,8 +132,8 @@ def test_a_run_that_diverged_before_its_first_checkpoint_is_not_sent_to_resume(t
     config = resolve(Request(preset="bootstrapped-dqn", env="Probe/Discount-v0", scale="smoke", options=OPTIONS)).config
     directory = RunDirectory(tmp_path / "run")
     directory.create(config.to_json(), {})
-    directory.write_status("diverged", "no member has a finite loss any more", iteration=1)
+    directory.write_status("diverged", "no member has finite values any more", iteration=1)
     assert main(["evaluate", str(tmp_path / "run")]) == 2
     said = capsys.readouterr().err
-    assert "diverged: no member has a finite loss" in said and "smaller --learning-rate" in said
+    assert "diverged: no member has finite values" in said and "smaller --learning-rate" in said
     assert "resume" not in said

@@ -79,6 +79,15 @@ def test_box_actions_are_stretched_to_unequal_bounds_and_to_their_shape(register
     envs.close()
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_box_actions_are_of_the_environments_own_type_and_never_leave_its_bounds(registered, dtype):
+    """0.1 is no number in binary, and its nearest ones differ from type to type."""
+    space = spaces.Box(-0.1, 0.1, (2,), dtype)
+    actions = describe(registered(action_space=space)).actions
+    for native in actions.native(np.float32([[-1, 1], [0.3, -0.99999994]])):
+        assert native.dtype == dtype and space.contains(native)
+
+
 @pytest.mark.parametrize(
     ("shape", "dtype", "family", "channels_first"),
     [
@@ -106,6 +115,8 @@ def test_images_keep_their_layout(registered, shape, dtype, family, channels_fir
         ({"observation_space": spaces.Box(0, 255, (84, 84, 84), np.uint8)}, "which axis holds the channels"),
         ({"action_space": spaces.MultiBinary(2)}, "Discrete spaces and in Boxes of floats"),
         ({"action_space": spaces.Box(0, 3, (2,), np.int32)}, "Discrete spaces and in Boxes of floats"),
+        ({"action_space": spaces.Box(-1, 1, ())}, "with at least one axis"),
+        ({"action_space": spaces.Box(-3e38, 3e38, (2,))}, "unbounded;"),
         ({"action_space": spaces.Box(-1, np.inf, (2,))}, "unbounded; Chorus stretches actions between finite bounds"),
         (
             {"action_space": spaces.Box(-1, 1, (2,)), "observation_space": spaces.Box(0, 255, (84, 84, 3), np.uint8)},

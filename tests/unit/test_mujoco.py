@@ -1,5 +1,9 @@
 """MuJoCo as a guest: it leaves nothing in the folder, says each thing once, and draws without a screen."""
 
+import subprocess
+import sys
+import textwrap
+
 import numpy as np
 
 from chorus.envs import mujoco_manners
@@ -15,10 +19,28 @@ def test_warnings_go_to_stderr_once_and_not_into_a_file(tmp_path, monkeypatch, c
     for _ in range(2):
         simulation.data.qvel[:] = 1e12
         simulation.do_simulation(np.zeros(3), 1)
-        simulation.data.time = 0.0
     envs.close()
     said = [line for line in capfd.readouterr().err.splitlines() if "unstable" in line]
     assert len(said) == 1 and said[0].startswith("MuJoCo: Nan, Inf or huge value")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_constructor_that_imports_mujoco_itself_leaves_no_file_either(tmp_path):
+    """In a process of its own, where nobody has imported MuJoCo; HalfCheetah's model is one that it warns of."""
+    program = textwrap.dedent("""
+        import sys
+        import gymnasium
+
+        def build(**given):
+            return gymnasium.wrappers.RescaleAction(gymnasium.make("HalfCheetah-v4"), -1.0, 1.0)
+
+        gymnasium.register("Wrapped-v0", build)
+        from chorus.envs.registry import describe
+        assert "mujoco" not in sys.modules
+        print(describe("Wrapped-v0").actions.shape, "mujoco" in sys.modules)
+    """)
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout.split() == ["(6,)", "True"], done.stderr
     assert list(tmp_path.iterdir()) == []
 
 

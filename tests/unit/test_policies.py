@@ -7,7 +7,7 @@ import pytest
 
 from chorus.actions import Box, Discrete
 from chorus.agents.agent import Proposal, explore
-from chorus.training.policies import MeanAction, Member, RandomMember, Vote, Way, choose, council, measure
+from chorus.training.policies import MeanAction, Member, RandomMember, Vote, Way, choose, council, measure, policies_for
 
 # Two states, three members, two actions.
 GREEDY = np.array([[0, 1, 1], [1, 1, 0]])
@@ -107,3 +107,10 @@ def test_exploration_of_a_box_is_uniform_over_it():
     drawn = acted[~kept]
     np.testing.assert_allclose(drawn.mean(axis=0), 0.0, atol=0.06)
     np.testing.assert_allclose(drawn.var(axis=0), 1 / 3, atol=0.03)
+
+
+def test_continuous_ensembles_can_be_evaluated_without_their_noise():
+    """A tandem's configuration lists its two members only; these are known for every run."""
+    noise = {name: policy.way.mode for name, policy in policies_for(UNIT).items()}
+    assert noise == {"individual": False, "aggregate": False, "individual-mode": True, "aggregate-mode": True}
+    assert set(policies_for(Discrete(3))) == {"individual", "aggregate"}

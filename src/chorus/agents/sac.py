@@ -57,6 +57,11 @@ def as_learnt(batch: Batch, reward_clip: float | None) -> Batch:
     )
 
 
+def defined(action: Float[Array, "*axes A"]) -> Float[Array, "*axes A"]:
+    """A member that diverged stands still: what it does not know must not reach the replay that all learn from."""
+    return jnp.where(jnp.isfinite(action), action, 0.0)
+
+
 class Ensemble:
     """An agent's functions, closed over a composition; `observation` is an example without a batch axis.
 
@@ -144,14 +149,15 @@ class Ensemble:
             view = jax.lax.switch(whose[acting], views, place[acting])
             return draw(alone.distribution(view, seen[None, None]), own_noise[None, None])[0][0, 0]
 
-        chosen = jax.lax.map(action_of, (as_float(observation), member, noise))
+        chosen = defined(jax.lax.map(action_of, (as_float(observation), member, noise)))
         return explore(chosen, self.actions, explore_key, epsilon)
 
     def propose(self, params: Any, observation: Array, key: PRNGKeyArray) -> Proposal:
         seen = as_float(observation)[:, None]
         own = [part.distribution(theirs["policy"], seen) for part, theirs in zip(self.parts, params, strict=True)]
         policy = Gaussian(*(jnp.concatenate(column, axis=1) for column in zip(*own, strict=True)))
-        return Proposal(action=draw(policy, jax.random.normal(key, policy.mean.shape))[0], mode=policy.mode)
+        drawn = draw(policy, jax.random.normal(key, policy.mean.shape))[0]
+        return Proposal(action=defined(drawn), mode=defined(policy.mode))
 
     def value(self, params: Any, observation: Array, action: Float[Array, "E A"]) -> Float[Array, "E N"]:
         """The lowest of each member's critics, by its main head."""

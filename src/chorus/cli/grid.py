@@ -160,7 +160,7 @@ def _print_outcome(result: "GridResult") -> None:
     print(f"{ended} of {len(result.jobs)} runs have ended ({result.skipped} of them before this command)")
     for job in result.jobs:
         if job.state == "diverged":
-            print(f"  {job.name} diverged: no member has a finite loss any more; its curve ends there")
+            print(f"  {job.name} diverged: no member has finite values any more; its curve ends there")
     for failure in result.failures:
         print(f"  {failure.job.name} failed:")
         print("\n".join(f"    {line}" for line in failure.problem.splitlines()))

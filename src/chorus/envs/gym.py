@@ -75,7 +75,7 @@ def make(env_id: str, max_episode_steps: int | None, render_mode: str | None) ->
             warnings.filterwarnings("ignore", message=r"(?s).*render_mode")
             # The paper's tasks are MuJoCo's v4, whatever came after.
             warnings.filterwarnings("ignore", message=r"(?s).*is out of date")
-            teach(env_id, render_mode)
+            teach(render_mode)
             return gymnasium.make(env_id, **given)
     except (gymnasium.error.Error, ImportError) as problem:
         raise ChorusError(
@@ -147,18 +147,21 @@ def _channels_first(env_id: str, shape: tuple[int, ...]) -> bool:
 def _actions(env_id: str, space: spaces.Space) -> Actions:
     if isinstance(space, spaces.Discrete):
         return Discrete(int(space.n), int(space.start))
-    if not isinstance(space, spaces.Box) or not np.issubdtype(space.dtype, np.floating) or not space.shape:
+    numbers = isinstance(space, spaces.Box) and np.issubdtype(space.dtype, np.floating)
+    if not isinstance(space, spaces.Box) or not numbers or not space.low.size or not space.shape:
         raise ChorusError(
-            f"'{env_id}' has the action space {space}; Chorus acts in Discrete spaces and in Boxes of floats: "
-            "wrap the environment or choose another one"
+            f"'{env_id}' has the action space {space}; Chorus acts in Discrete spaces and in Boxes of floats with at "
+            "least one axis: wrap the environment or choose another one"
         )
-    if not np.isfinite([space.low, space.high]).all():
+    with np.errstate(over="ignore"):
+        width = np.float32(space.high) - np.float32(space.low)
+    if not np.isfinite(width).all():
         raise ChorusError(
             f"'{env_id}' has the action space {space}, which is unbounded; Chorus stretches actions between finite "
-            "bounds: wrap it in gymnasium.wrappers.RescaleAction, or give the Box bounds"
+            "bounds: wrap it in gymnasium.wrappers.TransformAction with a finite Box, and leave out ClipAction"
         )
     low, high = (tuple(map(float, side.flatten())) for side in (space.low, space.high))
-    return Box(low, high, tuple(map(int, space.shape)))
+    return Box(low, high, tuple(map(int, space.shape)), np.dtype(space.dtype).name)
 
 
 def _family(shape: tuple[int, ...], channels_first: bool) -> str:

@@ -34,7 +34,7 @@ _CPU = {
     "image": Rate(step=1.8e-3, member=2.1e-2),
     "control": Rate(step=2.0e-3, member=1.0e-3),
 }
-# What is left of a further member's work where convolutions are shared: half on MinAtar, a quarter on Atari (docs/cost.md).
+# What a further member still costs where convolutions are shared: half on MinAtar, a quarter on Atari (docs/cost.md).
 _UNSHARED = 0.35
 # How many times the work of the laptop scale's networks those of the paper scale are.
 _PAPER_WORK = {"minatar": 2.0, "flat": 1.0}

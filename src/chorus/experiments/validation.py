@@ -84,6 +84,7 @@ def _acting(config: RunConfig, spec: EnvSpec) -> list[str]:
         "agent.auxiliary": agent.auxiliary.weight != 0,
         "agent.estimate": isinstance(agent.estimate, Quantile),
         "agent.selection": not isinstance(agent.selection, Online),
+        "agent.torso": isinstance(agent.torso, Widened),
     }
     problems += [
         f"{name} is for Q-ensembles and {config.preset} cannot use it: leave it out of the file"

@@ -122,8 +122,16 @@ class MeanAction(Variant):
 Policy = RandomMember | Member | Vote | MeanAction
 
 
-def aggregate_of(actions: Actions) -> Policy:
-    return Vote() if isinstance(actions, Discrete) else MeanAction()
+def policies_for(actions: Actions) -> dict[str, Policy]:
+    """What any ensemble can be evaluated by, whatever its configuration lists."""
+    if isinstance(actions, Discrete):
+        return {"individual": RandomMember(), "aggregate": Vote()}
+    return {
+        "individual": RandomMember(),
+        "aggregate": MeanAction(),
+        "individual-mode": RandomMember(mode=True),
+        "aggregate-mode": MeanAction(mode=True),
+    }
 
 
 class Measured(NamedTuple):

@@ -162,7 +162,7 @@ class Training:
             state, step, metrics, timings = self._iterate(state, ring, iteration, step)
             self._log(iteration, step, metrics)
             if len(self.diverged) == self.loop.members:
-                return self._end("diverged", iteration, "no member has a finite loss any more")
+                return self._end("diverged", iteration, "no member has finite values any more")
             began = time.monotonic()
             self.progress.phase("saving")
             saved = checkpoint.save(
@@ -235,10 +235,11 @@ class Training:
         totals = {name: np.asarray(value) for name, value in state.totals.items()}
         state = state._replace(totals=jax.tree.map(jax.numpy.zeros_like, state.totals))
         count = totals.pop("count")
-        finite = np.isfinite(totals["td_loss"])
+        # By its own values: in its loss there are others' under CERL.
+        finite = np.isfinite(totals["q_values"])
         fallen = tuple(int(member) for member in np.flatnonzero(~finite))
         for member in sorted(set(fallen) - set(self.diverged)):
-            self.progress.say(f"member {member} diverged: its loss is no longer finite; the others go on")
+            self.progress.say(f"member {member} diverged: its values are no longer finite; the others go on")
         self.diverged = fallen
         metrics = {"members/diverged": float(len(fallen))}
         learning = finite & (count > 0)
