@@ -109,7 +109,7 @@ def test_stopped_in_the_middle_the_same_command_goes_on_to_the_same_bytes(tmp_pa
     said, code = end_in_the_middle(out, arguments, how)
     if how == signal.SIGINT:
         assert code == 130
-        assert "stopped; " in said and "Go on with: chorus sweep --preset" in said
+        assert "stopped; " in said and "Go on with: " in said and "chorus sweep --preset" in said
     # Whatever happened to the command, its runs have let go of their folders.
     wait_for(lambda: not any(in_use(run) for run in out.glob("*__s*")), PATIENCE_SECONDS)
     again = chorus(*arguments)
