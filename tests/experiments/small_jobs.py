@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 
+from chorus.agents.actors import SquashedGaussian
 from chorus.experiments.engines import Ended
 from chorus.experiments.jobs import Job, jobs_for
 from chorus.experiments.resolve import Request
@@ -47,7 +48,8 @@ def write_finished(job: Job) -> None:
     schedule, rows = job.config.schedule, []
     for iteration in range(1, schedule.iterations + 1):
         values = {f"eval/{name}/episodic_return": 10.0 + job.config.seed for name in job.config.evaluation.policies}
-        values |= dict.fromkeys(("diversity/vote_entropy/individual", "diversity/vote_entropy/aggregate"), 0.5)
+        measure = "action_distance" if isinstance(job.config.agent.actor, SquashedGaussian) else "vote_entropy"
+        values |= {f"diversity/{measure}/{policy}": 0.5 for policy in ("individual", "aggregate")}
         place = {"iteration": iteration, "step": iteration * schedule.iteration_steps, "frames": 0}
         rows += [{**place, "metric": metric, "value": value} for metric, value in values.items()]
     (job.path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))

@@ -83,6 +83,16 @@ def test_every_study_ends_with_its_figure(tmp_path, capsys, study):
         assert list(folder.glob(f"{study.name}{tag}-*.svg")) and list(folder.glob(f"{study.name}{tag}-*.png"))
 
 
+def test_diversity_is_drawn_by_the_measure_of_each_kind_of_actions(tmp_path, capsys):
+    for part in find_study("figure7").parts:
+        for job in jobs_of(part, "smoke", tmp_path):
+            write_finished(job)
+    assert main(["reproduce", "figure7", "--scale", "smoke", "--out", str(tmp_path)]) == 0
+    folder = tmp_path / "reports" / "figure7-smoke"
+    panels = {path.stem for path in folder.glob("*.svg") if "curves" not in path.stem and "sweep" not in path.stem}
+    assert panels == {"figure7-discrete-vote-entropy", "figure7-continuous-action-distance"}
+
+
 @pytest.mark.slow
 def test_a_smoke_study_runs_and_is_drawn(tmp_path):
     study = "figure5"
