@@ -256,6 +256,7 @@ def test_runs_of_another_budget_play_no_part(tmp_path: Path) -> None:
             ).write(tmp_path)
     found = diagnosis(tmp_path, PRESENT)
     assert "difference -30.0" in answer(found, CURSE)  # 70 - 100, and not 70 - 10
+    assert found.left_out == 6
     assert verdicts(found)[BUFFER] == verdicts(diagnosis(tmp_path / "alone", PRESENT))[BUFFER]
 
 
@@ -266,7 +267,7 @@ def test_runs_of_another_environment_play_no_part(tmp_path: Path) -> None:
         for seed in range(9):
             SyntheticRun(preset=preset, env="Acrobot-v1", seed=seed, iteration_steps=8_000).write(tmp_path / "both")
     found = diagnosis(tmp_path / "both", PRESENT)
-    assert verdicts(found) == verdicts(alone)
+    assert verdicts(found) == verdicts(alone) and found.left_out == 0
     assert answer(found, BUFFER) == answer(alone, BUFFER)
 
 

@@ -38,6 +38,7 @@ def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path, capsys, ending):
 def test_a_link_to_nowhere_is_refused(tmp_path, capsys):
     (tmp_path / "runs").symlink_to(tmp_path / "gone")
     refuse([*SWEEP, "--out", str(tmp_path / "runs")], capsys, "runs cannot be a folder", "choose another")
+    assert not (tmp_path / "gone").exists()
 
 
 @pytest.mark.parametrize(

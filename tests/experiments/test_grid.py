@@ -84,10 +84,12 @@ def test_runs_wait_while_the_machine_refuses_more_of_them(tmp_path):
                 raise OSError(11, "Resource temporarily unavailable")
             super().start(job)
 
-    jobs = small_jobs(tmp_path, seeds=6)
+    jobs, said = small_jobs(tmp_path, seeds=6), io.StringIO()
     engine = Narrow(workers=3)
-    assert run_grid(jobs, engine, quiet=True).failures == []
+    assert run_grid(jobs, engine, view=GridLines(said)).failures == []
     assert engine.started == [job.name for job in jobs]
+    # Each that had to wait is told of once; the first had room.
+    assert said.getvalue().count("cannot be started now") == 5
 
 
 def test_a_cut_run_goes_on_from_its_last_evaluation(tmp_path):

@@ -3,6 +3,7 @@
 `of_heads` applies it to every head of every member.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import jax
@@ -20,11 +21,12 @@ def huber(residual: Float[Array, "*axes"], threshold: float) -> Float[Array, "*a
     return 0.5 * jnp.square(inside) + threshold * (distance - inside)
 
 
-class ForAllHeads(Variant):
+class ForAllHeads(Variant, ABC):
     """The same for main and auxiliary heads."""
 
+    @abstractmethod
     def __call__(self, prediction: Float[Array, " Z"], target: Float[Array, " Z"]) -> Float[Array, ""]:
-        raise NotImplementedError
+        """Of one head."""
 
     def of_heads(
         self, main: Int[np.ndarray, " N"], predictions: Float[Array, "N H Z"], targets: Float[Array, "N H Z"]

@@ -92,6 +92,7 @@ class _Grid:
     done: int
     running: dict[str, _UnderWay] = field(default_factory=dict)
     tried: dict[str, int] = field(default_factory=dict)
+    put_off: set[str] = field(default_factory=set)
     failures: list[Failure] = field(default_factory=list)
     forecast: Forecast = field(default_factory=Forecast)
 
@@ -113,6 +114,11 @@ class _Grid:
             self.engine.start(job)
         except OSError as problem:
             if self.running:
+                if job.name not in self.put_off:
+                    self.view.say(
+                        f"{job.name}: cannot be started now ({problem}); it waits until another run has ended"
+                    )
+                self.put_off.add(job.name)
                 self.waiting.appendleft(_Waiting(job))
                 return False
             refused = problem

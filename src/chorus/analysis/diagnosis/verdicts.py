@@ -36,11 +36,14 @@ class Diagnosis:
     advice: Advice
     contrasts: Mapping[str, Contrast]
     """Every difference a sentence speaks of, under a short name."""
+    left_out: int
+    """Runs of this environment that had another scale or number of steps."""
 
 
 def diagnose(results: Results, env: str, *, seed: int = 0, actions: int | None = None) -> Diagnosis:
     """A pure function of loaded runs; `seed` is that of the bootstrap."""
     kept = with_one_budget(results.dataset, env)
+    left_out = sum(run.env == env for run in results.dataset.runs) - sum(run.env == env for run in kept.runs)
     results = results if kept is results.dataset else Results(kept)
     evidence = gather(results, env, MeanResampler(np.random.default_rng(seed)), actions)
     findings = (
@@ -51,7 +54,7 @@ def diagnose(results: Results, env: str, *, seed: int = 0, actions: int | None =
         cerl(evidence),
         buffer(evidence),
     )
-    return Diagnosis(env, findings, advise(evidence), contrasts(evidence))
+    return Diagnosis(env, findings, advise(evidence), contrasts(evidence), left_out)
 
 
 def curse(evidence: Evidence) -> Finding:

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import IO
 
 from chorus.errors import ChorusError
+from chorus.experiments.costs import on_gpu
 from chorus.experiments.engines import Ended
-from chorus.experiments.engines.needs import memory_bytes, wants_gpu
+from chorus.experiments.engines.needs import memory_bytes
 from chorus.experiments.engines.worker import HOPELESS
 from chorus.experiments.jobs import Job
 from chorus.training.room import free_memory_bytes
@@ -49,26 +50,24 @@ class LocalEngine:
         return self._workers
 
     def start(self, job: Job) -> None:
-        gpu = self._free_gpus.pop(0) if wants_gpu(job) else None
+        stderr = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - lives as long as the run
+        gpu = self._free_gpus.pop(0) if on_gpu(job.config) else None
         try:
-            self._launch(job, gpu)
+            process = subprocess.Popen(
+                [sys.executable, "-m", "chorus.experiments.engines.worker"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=stderr,
+                text=True,
+                env=_environment(job, gpu, self._compiled.name),
+                # A Ctrl-C at the terminal is for us alone; we then stop the runs.
+                start_new_session=True,
+            )
         except OSError:
+            stderr.close()
             if gpu is not None:
                 self._free_gpus.append(gpu)
             raise
-
-    def _launch(self, job: Job, gpu: str | None) -> None:
-        stderr = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - lives as long as the run
-        process = subprocess.Popen(
-            [sys.executable, "-m", "chorus.experiments.engines.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=stderr,
-            text=True,
-            env=_environment(job, gpu, self._compiled.name),
-            # A Ctrl-C at the terminal is for us alone; we then stop the runs.
-            start_new_session=True,
-        )
         self._running.append(_Process(job, process, stderr, gpu))
         assert process.stdin is not None
         # Who died before it could read is found dead by `wait`.
@@ -143,7 +142,7 @@ def workers_that_fit(jobs: Sequence[Job]) -> int:
     if memory is not None:
         different = {job.config.digest(): job for job in jobs}.values()
         fits = min(fits, memory // max(map(memory_bytes, different)))
-    if any(map(wants_gpu, jobs)):
+    if any(on_gpu(job.config) for job in jobs):
         fits = min(fits, len(visible_gpus()))
     return max(1, min(fits, len(jobs)))
 
@@ -155,7 +154,7 @@ def usable_cores() -> int:
 
 def engine(jobs: Sequence[Job], workers: int | None, address: str | None) -> LocalEngine:
     """With `workers` processes at once; without, as many as fit. There is no address to have."""
-    if wanting := sum(map(wants_gpu, jobs)):
+    if wanting := sum(on_gpu(job.config) for job in jobs):
         _check_gpus(wanting if workers is None else min(workers, wanting), workers)
     return LocalEngine(workers if workers is not None else workers_that_fit(jobs))
 

@@ -12,7 +12,3 @@ def memory_bytes(job: Job) -> int:
     """About what a run takes: the process and its whole replay."""
     layout = Assembly.of(job.config).ring_layout()
     return _PROCESS_BYTES + layout.capacity * row_bytes(layout.types())
-
-
-def wants_gpu(job: Job) -> bool:
-    return job.config.runtime.device == "gpu"

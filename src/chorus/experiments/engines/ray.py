@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from chorus.errors import ChorusError
+from chorus.experiments.costs import on_gpu
 from chorus.experiments.engines import Ended
-from chorus.experiments.engines.needs import memory_bytes, wants_gpu
+from chorus.experiments.engines.needs import memory_bytes
 from chorus.experiments.jobs import Job
 
 # Ray reads this once, when it is imported.
@@ -100,7 +101,7 @@ def _ended(task: Any, job: Job) -> Ended:
 def resources(job: Job) -> dict[str, float]:
     """What a run asks the cluster for."""
     asked: dict[str, float] = {"CPU": job.config.runtime.threads, "memory": memory_bytes(job)}
-    return asked | {"GPU": 1} if wants_gpu(job) else asked
+    return asked | {"GPU": 1} if on_gpu(job.config) else asked
 
 
 def _fits(offered: dict[str, float], needs: dict[str, float]) -> int:
