@@ -57,6 +57,14 @@ class Agent:
     examine: Callable[[Any, Array], Insight]
 
 
+def as_one(draw: Callable[[PRNGKeyArray], AgentState]) -> Callable[[PRNGKeyArray], AgentState]:
+    """An agent's beginning as one computation, traced once however often its shapes are asked for.
+
+    It runs once: to optimise it would take XLA longer than it saves.
+    """
+    return jax.jit(draw, compiler_options={"xla_backend_optimization_level": 0})
+
+
 def explore(
     chosen: Shaped[Array, "E ..."], actions: Actions, key: PRNGKeyArray, epsilon: Array
 ) -> Shaped[Array, "E ..."]:

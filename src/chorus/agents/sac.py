@@ -15,7 +15,7 @@ import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from chorus.actions import Box
-from chorus.agents.agent import Agent, AgentState, Insight, Proposal, explore, follow
+from chorus.agents.agent import Agent, AgentState, Insight, Proposal, as_one, explore, follow
 from chorus.agents.batch import Batch
 from chorus.agents.soft import (
     Losses,
@@ -75,10 +75,10 @@ class Ensemble:
         self.observation, self.size = observation, actions.shape[0]
         self.state_action = np.zeros(observation.size + self.size, np.float32)
         self.members = rule.value_map.members
+        self._draw = jax.jit(self._draw_params)
         self.groups = groups_of(self.members, at_once or max(1, int(_GROUP_BYTES // self._member_bytes())))
         self.parts = [networks.of(len(group)) for group in self.groups]
         self.optimizer = rule.optimizer.build()
-        self._draw = jax.jit(self._draw_params)
         self._prepare = jax.jit(self._prepare_batch)
         self._learn = jax.jit(self._learn_group, static_argnums=(0, 1), donate_argnums=(2, 3, 4))
         self._add = jax.jit(self._add_up, donate_argnums=0)
@@ -88,7 +88,7 @@ class Ensemble:
 
     def agent(self) -> Agent:
         return Agent(
-            init=self.init,
+            init=as_one(self.init),
             act=self.act,
             propose=self.propose,
             value=self.value,
@@ -98,16 +98,11 @@ class Ensemble:
 
     def _member_bytes(self) -> int:
         """Parameters, targets and the optimiser's two moments of one member."""
-        alone, key = self.networks.of(1), jax.random.key(0)
+        everyone, _ = jax.eval_shape(self._draw, jax.random.key(0))
+        critic, policy = (sum(leaf.size for leaf in jax.tree.leaves(everyone[name])) for name in ("critic", "policy"))
+        return 4 * (4 * critic + 3 * policy) // self.members
 
-        def size(shapes: Params) -> int:
-            return sum(leaf.size for leaf in jax.tree.leaves(shapes))
-
-        critic = size(jax.eval_shape(lambda: alone.critic.init(key, self.state_action)))
-        policy = size(jax.eval_shape(lambda: alone.policy.init(key, self.observation)))
-        return 4 * (4 * self.rule.actor.critics * critic + 3 * policy)
-
-    def _draw_params(self, key: PRNGKeyArray) -> tuple[list[Params], Array]:
+    def _draw_params(self, key: PRNGKeyArray) -> tuple[Params, Array]:
         """Drawn for all members together, so that grouping changes nothing."""
         critic_key, policy_key, noise_key = jax.random.split(key, 3)
         critic_keys = jax.random.split(critic_key, self.rule.actor.critics)
@@ -115,20 +110,21 @@ class Ensemble:
         policy = self.networks.policy.init(policy_key, self.observation)
         # Of a type as firm as after an update, which is compiled once then.
         log_temperature = jnp.full(self.members, jnp.log(self.rule.actor.initial_temperature), jnp.float32)
-
-        def of_group(group: Group) -> Params:
-            return {
-                "critic": jax.tree.map(lambda x: x[:, group], critics),
-                "policy": jax.tree.map(lambda x: x[group], policy),
-                "log_temperature": log_temperature[group],
-            }
-
-        return [of_group(group) for group in self.groups], jax.random.bits(noise_key, (2,), jnp.uint32)
+        params = {"critic": critics, "policy": policy, "log_temperature": log_temperature}
+        return params, jax.random.bits(noise_key, (2,), jnp.uint32)
 
     def init(self, key: PRNGKeyArray) -> AgentState:
-        params, noise = self._draw(key)
+        everyone, noise = self._draw(key)
+        params = tuple(
+            {
+                "critic": jax.tree.map(lambda x, group=group: x[:, group], everyone["critic"]),
+                "policy": jax.tree.map(lambda x, group=group: x[group], everyone["policy"]),
+                "log_temperature": everyone["log_temperature"][group],
+            }
+            for group in self.groups
+        )
         return AgentState(
-            params=tuple(params),
+            params=params,
             target_params=tuple(jax.tree.map(jnp.copy, own["critic"]) for own in params),
             optimizer=tuple({name: self.optimizer.init(part) for name, part in own.items()} for own in params),
             updates=np.int32(0),

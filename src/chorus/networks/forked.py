@@ -87,9 +87,9 @@ class Forked:
             group = self._group(index)
             keys = jax.random.split(layer_key, self.members)
             draw = partial(init_layer, layer, x=x)
-            own = draw(keys[0]) if group == "trunk" else jax.vmap(draw)(keys)
-            x = jnp.zeros(jax.eval_shape(partial(run_layer, layer), jax.eval_shape(draw, keys[0]), x).shape)
-            params[group][f"layer_{index}"] = own
+            alone = group == "trunk"
+            params[group][f"layer_{index}"], y = draw(keys[0]) if alone else jax.vmap(draw)(keys)
+            x = jnp.zeros(y.shape if alone else y.shape[1:])
         return params
 
     def _features_first(self, observation: Shaped[AnyArray, "B ..."]) -> Float[Array, "... B"]:

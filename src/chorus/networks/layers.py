@@ -130,8 +130,11 @@ def other_order(x: Array) -> Array:
     return jnp.swapaxes(x, 0, -1)
 
 
-def init_layer(layer: nn.Module, key: Array, x: Float[Array, "... B"]) -> Any:
-    return layer.init(key, x if isinstance(layer, FeaturesFirst) else other_order(x))["params"]
+def init_layer(layer: nn.Module, key: Array, x: Float[Array, "... B"]) -> tuple[Any, Float[Array, "... B"]]:
+    """The layer's parameters, and what it then makes of `x`."""
+    turn = (lambda x: x) if isinstance(layer, FeaturesFirst) else other_order
+    y, variables = layer.init_with_output(key, turn(x))
+    return variables["params"], turn(y)
 
 
 def run_layer(layer: nn.Module, params: Any, x: Float[Array, "... B"]) -> Float[Array, "... B"]:

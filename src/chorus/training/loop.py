@@ -104,12 +104,13 @@ class Loop:
             stay.close()
 
     def _chunk(self, step: int, last_step: int) -> int:
-        """How many vector steps to ask for: as many as pass before the next gradient step is due.
+        """How many vector steps to ask for: as many as pass between two gradient steps.
 
-        Only three lengths occur (the stepper's longest, the usual one, and 1), because each is compiled once.
+        Only two lengths occur, this one and 1, because each is compiled once: more at a time before learning starts
+        would spare less than another compilation takes.
         """
         slots, period = self.stepper.slots, self.schedule.update_period_steps
         next_update = self.schedule.learning_starts + (self.updates_due(step) + 1) * period
         free = min(-(-(next_update - step) // slots), (last_step - step) // slots)
-        usual = -(-period // slots)
-        return next((length for length in (self.stepper.chunk, usual) if length <= free), 1)
+        usual = min(-(-period // slots), self.stepper.chunk)
+        return usual if usual <= free else 1
