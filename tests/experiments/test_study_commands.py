@@ -35,6 +35,7 @@ def test_the_paper_scale_is_priced_in_gpu_days(tmp_path, capsys):
         (["figure1"], ("'figure1'", "diagrams", "chorus list studies")),
         (["figure99"], ("'figure99'", "chorus list studies")),
         (["figure3", "--part", "continuous"], ("no part 'continuous'", "it has discrete")),
+        (["figure3", "--seeds", "0"], ("--seeds is 0", "at least 1")),
         (["figure3", "--engine", "rey"], ("'rey'", "did you mean 'ray'?")),
         (["figure3", "--scale", "paper"], ("none is visible here", "--device cpu")),
         ([], ("STUDY", "chorus reproduce --help")),
@@ -49,6 +50,19 @@ def test_wrong_studies_are_refused_before_anything_is_touched(tmp_path, capsys, 
     for part in parts:
         assert part in said.err
     assert listing(tmp_path) == {}
+
+
+def test_fewer_seeds_are_the_first_of_the_study_and_more_add_to_them(tmp_path):
+    """Also of arms that have a number of their own: figure 8's tandem has 10 seeds where the others have 30."""
+    (part,) = find_study("figure8").parts
+    jobs = {
+        seeds: {job.path.name for job in jobs_of(part.with_seeds(seeds), "paper", tmp_path, "gpu")}
+        for seeds in (2, 10, 12)
+    }
+    # 3 presets in 4 tasks.
+    assert {seeds: len(names) for seeds, names in jobs.items()} == {2: 24, 10: 120, 12: 144}
+    study = {job.path.name for job in jobs_of(part, "paper", tmp_path, "gpu")}
+    assert jobs[2] < jobs[10] < study and len(jobs[12] - study) == 4 * 2
 
 
 @pytest.mark.parametrize("engine", ["local", "ray"])

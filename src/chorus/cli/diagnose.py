@@ -59,8 +59,6 @@ def run(args: argparse.Namespace) -> int:
 
     spec = describe(args.env)
     seeds = SEEDS.at(args.scale) if args.seeds is None else args.seeds
-    if seeds < 1:
-        raise ChorusError(f"--seeds is {seeds}; it must be at least 1")
     if args.members is not None and args.members < 2:
         raise ChorusError(f"--members is {args.members}; an ensemble to diagnose has at least 2")
     wishes = Wishes(members=args.members, total_steps=args.total_steps, max_episode_steps=args.max_episode_steps)

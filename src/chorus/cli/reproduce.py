@@ -3,6 +3,7 @@
 import argparse
 
 from chorus.cli.grid import add_dry_run, add_grid_options
+from chorus.cli.train_options import whole
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -15,13 +16,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--scale",
         choices=["smoke", "laptop", "paper"],
         default="laptop",
-        help="smoke: one to three minutes; laptop: hours on a CPU, MinAtar for Atari and fewer values and seeds; "
+        help="smoke: a minute or two; laptop: hours on a CPU, MinAtar for Atari and fewer values and seeds; "
         "paper: the paper's numbers, on GPUs (default: laptop)",
     )
     parser.add_argument(
         "--part",
         metavar="NAME",
         help="only the discrete or only the continuous half of a figure that has both (default: all of it)",
+    )
+    parser.add_argument(
+        "--seeds", type=whole, metavar="S", help="seeds 0 to S - 1 of each configuration (default: the study's)"
     )
     add_dry_run(parser)
     add_grid_options(parser)
@@ -34,7 +38,10 @@ def run(args: argparse.Namespace) -> int:
     from chorus.experiments.study_table import find_study
 
     study = find_study(args.study)
-    parts = {part.name: jobs_of(part, args.scale, args.out, device_for(args)) for part in study.choose(args.part)}
+    chosen = study.choose(args.part)
+    if args.seeds is not None:
+        chosen = tuple(part.with_seeds(args.seeds) for part in chosen)
+    parts = {part.name: jobs_of(part, args.scale, args.out, device_for(args)) for part in chosen}
     jobs = [job for part in parts.values() for job in part]
     if not args.quiet:
         print(f"figure {study.number} of the paper: {study.title}, {args.scale} scale")

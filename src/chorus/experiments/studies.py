@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -36,6 +36,10 @@ class Ground:
     envs: tuple[str, ...]
     seeds: int
 
+    def __post_init__(self) -> None:
+        if self.seeds < 1:
+            raise ChorusError(f"--seeds is {self.seeds}; it must be at least 1")
+
 
 @dataclass(frozen=True)
 class Arm:
@@ -63,6 +67,11 @@ class Part:
     name: str
     ground: Scaled[Ground]
     arms: tuple[Arm, ...]
+
+    def with_seeds(self, seeds: int) -> "Part":
+        """The same with so many seeds of everything."""
+        ground = Scaled(**{scale: replace(at, seeds=seeds) for scale, at in vars(self.ground).items()})
+        return replace(self, ground=ground, arms=tuple(replace(arm, seeds=None) for arm in self.arms))
 
     def requests(self, scale: Scale, device: str | None = None) -> list[Request]:
         """Seed by seed, so that a grid that was cut short has something of everything.
