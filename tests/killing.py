@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from running import command, environment
+
 Instant = Callable[[Path], bool]
 PATIENCE_SECONDS = 300
 
@@ -56,6 +58,23 @@ def wait_for(condition: Callable[[], Any], seconds: float) -> Any:
                 return found
         time.sleep(0.01)
     return pytest.fail(f"waited {seconds} seconds in vain")
+
+
+def end_in_the_middle(out: Path, arguments: list[str], how: int, **changes: str) -> tuple[str, int]:
+    """What a command said before it ended by this signal while one of its runs was under way, and its exit code."""
+    process = subprocess.Popen(
+        command(*arguments),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=environment(**changes),
+        # Whoever starts the tests in the background makes them ignore it, and children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    wait_for(lambda: [run for run in out.glob("*__s*") if in_the_middle_of_an_iteration(run)], PATIENCE_SECONDS)
+    process.send_signal(how)
+    said, _ = process.communicate(timeout=PATIENCE_SECONDS)
+    return said, process.returncode
 
 
 def kill_at(process: subprocess.Popen, run: Path, instant: Instant) -> None:

@@ -34,6 +34,13 @@ def small_jobs(
     return jobs_for(requests, out)
 
 
+def small_sweep(out: Path, seeds: int, *more: str, preset: str = "double-dqn", **options: object) -> list[str]:
+    """The arguments of a `chorus sweep` over such jobs."""
+    sizes = [f"{name}={value}" for name, value in (OPTIONS | options).items()]
+    what = ["--preset", preset, "--env", PROBE, "--scale", "smoke", "--seeds", str(seeds), "--set", *sizes]
+    return ["sweep", *what, "--out", str(out), *more]
+
+
 def begin(job: Job, state: str = "running") -> RunDirectory:
     """A run's directory as a process leaves it."""
     directory = RunDirectory(job.path)

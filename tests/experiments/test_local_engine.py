@@ -7,7 +7,7 @@ import textwrap
 import time
 
 import pytest
-from small_jobs import OPTIONS, PROBE, small_jobs
+from small_jobs import small_jobs, small_sweep
 
 from chorus.errors import ChorusError
 from chorus.experiments.engines import local
@@ -15,8 +15,8 @@ from chorus.experiments.engines.choice import choose_engine
 from chorus.experiments.engines.local import LocalEngine, workers_that_fit
 from chorus.experiments.engines.needs import memory_bytes
 from chorus.experiments.grid import run_grid
-from killing import PATIENCE_SECONDS, in_the_middle_of_an_iteration, wait_for
-from running import chorus, command, environment, finished_probe_run, logs
+from killing import PATIENCE_SECONDS, end_in_the_middle, wait_for
+from running import chorus, environment, finished_probe_run, logs
 
 PRESET = ("bootstrapped-dqn",)
 
@@ -29,9 +29,7 @@ def shared_compilations(monkeypatch):
 
 
 def sweep(out, seeds, *more):
-    sizes = [f"{name}={value}" for name, value in (OPTIONS | {"members": 2}).items()]
-    what = ["--preset", *PRESET, "--env", PROBE, "--scale", "smoke", "--seeds", str(seeds), "--set", *sizes]
-    return ["sweep", *what, "--out", str(out), *more]
+    return small_sweep(out, seeds, *more, preset=PRESET[0], members=2)
 
 
 def test_a_process_a_run_and_the_bytes_of_chorus_train(tmp_path):
@@ -83,22 +81,6 @@ def test_what_a_sentence_explains_is_not_tried_again(tmp_path):
     (ended,) = engine.wait(PATIENCE_SECONDS)
     assert ended.hopeless and "is no run" in ended.problem
     assert (job.path / "notes.txt").read_text() == "mine"
-
-
-def end_in_the_middle(out, arguments, how):
-    """What the command said before it ended by this signal, and its exit code."""
-    process = subprocess.Popen(
-        command(*arguments),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        # Whoever starts the tests in the background makes them ignore it, and children inherit that.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-    wait_for(lambda: [run for run in out.glob("*__s*") if in_the_middle_of_an_iteration(run)], PATIENCE_SECONDS)
-    process.send_signal(how)
-    said, _ = process.communicate(timeout=PATIENCE_SECONDS)
-    return said, process.returncode
 
 
 @pytest.mark.slow

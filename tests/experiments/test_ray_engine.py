@@ -12,9 +12,9 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from small_jobs import OPTIONS, PROBE
+from small_jobs import small_sweep
 
-from killing import PATIENCE_SECONDS, lines_since_checkpoint, newest_checkpoint, wait_for
+from killing import PATIENCE_SECONDS, end_in_the_middle, lines_since_checkpoint, newest_checkpoint, wait_for
 from running import chorus, command, environment, logs
 
 pytestmark = pytest.mark.slow
@@ -177,23 +177,30 @@ def test_what_is_killed_is_retried_and_the_study_has_the_bytes_of_the_local_engi
     assert (tmp_path / "reports" / "figure12-smoke" / "figure12-gains.svg").exists()
 
 
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_stopped_in_the_middle_nothing_is_left_on_the_cluster(cluster, tmp_path, how):
+    """Ray has a handler for SIGTERM of its own; ours must be the one that is heard."""
+    sweep = small_sweep(tmp_path, 1, "--engine", "ray", "--address", cluster.address, total_steps=100_000)
+    said, code = end_in_the_middle(tmp_path, sweep, how, **cluster.variables)
+    assert code == 130
+    assert "stopped; 0 of 1 runs have ended" in said and "Go on with: " in said and "--engine ray" in said
+    (run,) = tmp_path.glob("*__s*")
+    wait_for(lambda: holder(run) is None, PATIENCE_SECONDS)
+
+
 def test_a_wrong_token_is_refused(cluster, tmp_path):
-    sizes = [f"{name}={value}" for name, value in OPTIONS.items()]
-    sweep = ("sweep", "--preset", "double-dqn", "--env", PROBE, "--scale", "smoke", "--set", *sizes)
     wrong = cluster.variables | {"RAY_AUTH_TOKEN": secrets.token_hex(32)}
-    done = chorus(*sweep, "--engine", "ray", "--address", cluster.address, "--out", tmp_path, **wrong)
+    done = chorus(*small_sweep(tmp_path, 1, "--engine", "ray", "--address", cluster.address), **wrong)
     assert done.returncode == 2
     assert "cannot be used" in done.stderr and "RAY_AUTH_TOKEN" in done.stderr
     assert not list(tmp_path.iterdir())
 
 
 def test_a_cluster_of_its_own_is_started_and_ended(tmp_path):
-    sizes = [f"{name}={value}" for name, value in OPTIONS.items()]
-    sweep = ("sweep", "--preset", "double-dqn", "--env", PROBE, "--scale", "smoke", "--seeds", "2", "--set", *sizes)
     home = tmp_path / "home"
     home.mkdir()
     unset = dict.fromkeys(("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_ADDRESS"))
-    done = chorus(*sweep, "--engine", "ray", "--quiet", "--out", tmp_path / "runs", HOME=str(home), **unset)
+    done = chorus(*small_sweep(tmp_path / "runs", 2, "--engine", "ray", "--quiet"), HOME=str(home), **unset)
     assert done.returncode == 0, done.stderr
     assert "2 of 2 runs have ended" in done.stdout
     # The token of a cluster that ends with the command is kept nowhere.
