@@ -31,7 +31,7 @@ def test_cost_is_a_start_and_a_line_in_steps_and_members():
     single = config("double-dqn", "laptop", "MinAtar/Breakout-v1")
     steps, updates = 500_000, (500_000 - 5_000) / 4
     rate = costs._CPU["minatar"]
-    assert costs.seconds(single) == pytest.approx(15 + steps * rate.step + updates * rate.member)
+    assert costs.seconds(single) == pytest.approx(8 + steps * rate.step + updates * rate.member)
     ten = config("bootstrapped-dqn", "laptop", "MinAtar/Breakout-v1")
     assert costs.seconds(ten) - costs.seconds(single) == pytest.approx(9 * updates * rate.member)
     shared = config("bootstrapped-dqn", "laptop", "MinAtar/Breakout-v1", shared_layers=1)

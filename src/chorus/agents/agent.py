@@ -60,9 +60,9 @@ class Agent:
 def as_one(draw: Callable[[PRNGKeyArray], AgentState]) -> Callable[[PRNGKeyArray], AgentState]:
     """An agent's beginning as one computation, traced once however often its shapes are asked for.
 
-    It runs once: to optimise it would take XLA longer than it saves.
+    It runs once: to optimise it further would take XLA longer than it saves.
     """
-    return jax.jit(draw, compiler_options={"xla_backend_optimization_level": 0})
+    return jax.jit(draw, compiler_options={"xla_backend_optimization_level": 1})
 
 
 def explore(

@@ -47,6 +47,8 @@ def run(args: argparse.Namespace) -> int:
         print(f"figure {study.number} of the paper: {study.title}, {args.scale} scale")
         if args.scale == "laptop" and study.laptop:
             print(f"smaller than the paper: {study.laptop}")
+        if args.seeds is not None:
+            print(f"seeds as told, not the study's: {args.seeds} of each configuration")
     if args.dry_run:
         print_plan(args, jobs)
         return 0
