@@ -3,6 +3,8 @@ VENV ?= .venv
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; raise SystemExit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# Commands end with what to run next, and nobody has `chorus` on the path yet.
+ON_PATH = command -v chorus >/dev/null || echo "chorus is $(BIN)/chorus; '. $(BIN)/activate' lets you type chorus"
 
 .PHONY: help setup demo demo-short test check bench bench-sbx format clean
 
@@ -19,9 +21,11 @@ $(STAMP): pyproject.toml
 
 demo: setup  ## the curse of diversity on MinAtar, about ten minutes on two cores, ending in a report
 	$(BIN)/chorus demo
+	@$(ON_PATH)
 
 demo-short: setup  ## the same as small as it can be, a minute or two: does everything work here?
 	$(BIN)/chorus demo --scale smoke
+	@$(ON_PATH)
 
 test: setup  ## the whole suite
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests
