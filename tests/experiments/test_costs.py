@@ -38,6 +38,18 @@ def test_cost_is_a_start_and_a_line_in_steps_and_members():
     assert costs.seconds(shared) - costs.seconds(single) == pytest.approx(9 * 0.35 * updates * rate.member)
 
 
+def test_what_a_variant_adds_to_an_update():
+    def of_ten(preset: str) -> float:
+        return costs.seconds(config(preset, "laptop", "MinAtar/Breakout-v1"))
+
+    plain, member_updates = of_ten("bootstrapped-dqn"), 10 * (500_000 - 5_000) / 4
+    # 50 x 50 pairs of quantiles; 0.42 and 0.1 ms.
+    assert of_ten("bootstrapped-qr-dqn") - plain == pytest.approx(member_updates * 2_500 * 3.1e-7)
+    assert of_ten("bootstrapped-dqn-mico") - plain == pytest.approx(member_updates * 4.2e-4)
+    assert of_ten("bootstrapped-dqn-mh") - plain == pytest.approx(member_updates * 1.0e-4)
+    assert of_ten("cerl") == plain
+
+
 def test_every_family_of_environments_has_a_rate():
     from chorus.experiments.scales import TABLE
 

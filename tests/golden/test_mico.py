@@ -9,7 +9,11 @@ import pytest
 
 from builders import tiny_batch, tiny_network, tiny_params, tiny_rule
 from chorus.agents.q import member_losses
-from chorus.ensemble.auxiliary import Mico, Representations, mico_distance
+from chorus.ensemble.auxiliary import Mico, Representations, mico_distances
+
+
+def mico_distance(x, y, beta):
+    return mico_distances(x[None], y[None], beta)[0, 0]
 
 
 def test_the_distance_of_orthogonal_vectors():
@@ -27,6 +31,14 @@ def test_gradients_are_finite_where_the_angle_has_none():
     for x in (jnp.zeros(3), jnp.array([1.0, 1.0, 1.0])):
         gradient = jax.grad(lambda v: mico_distance(v, jnp.array([1.0, 1.0, 1.0]), 0.1))(x)
         assert np.all(np.isfinite(gradient))
+
+
+def test_every_pair_has_its_own_distance():
+    # ‖x‖² = 1, 4 and ‖y‖² = 1, 1, 9; x₀ ⊥ y₁, x₀ ∥ y₀, y₂ is opposite to x₁.
+    x, y = jnp.array([[1.0, 0.0], [0.0, 2.0]]), jnp.array([[1.0, 0.0], [0.0, 1.0], [0.0, -3.0]])
+    right = np.pi / 2
+    by_hand = [[1.0, 1.0 + right, 5.0 + right], [2.5 + right, 2.5, 6.5 + 2 * right]]
+    np.testing.assert_allclose(mico_distances(x, y, 1.0), by_hand, atol=1e-3)
 
 
 def test_the_loss_of_two_states_by_hand():

@@ -41,25 +41,21 @@ class Mico(Variant):
 
     def loss(self, features: Representations, reward: Float[AnyArray, " B"], discount: float) -> Float[Array, ""]:
         """Mean over all ordered pairs of huber₁(U(φ(s_p), φ̄(s_q)) - (|r_p - r_q| + γ U(φ̄(s'_p), φ̄(s'_q))))."""
-
-        def over_pairs(x: Float[Array, "B D"], y: Float[Array, "B D"]) -> Float[Array, "B B"]:
-            return jax.vmap(lambda a: jax.vmap(lambda b: mico_distance(a, b, self.beta))(y))(x)
-
-        online = over_pairs(features.online, jax.lax.stop_gradient(features.target))
-        following = over_pairs(features.next_target, features.next_target)
+        online = mico_distances(features.online, jax.lax.stop_gradient(features.target), self.beta)
+        following = mico_distances(features.next_target, features.next_target, self.beta)
         target = jnp.abs(reward[:, None] - reward[None, :]) + discount * following
         return jnp.mean(huber(online - jax.lax.stop_gradient(target), 1.0))
 
 
-def mico_distance(x: Float[Array, " D"], y: Float[Array, " D"], beta: float) -> Float[Array, ""]:
-    """U(x, y) = ½(‖x‖² + ‖y‖²) + β angle(x, y)."""
-    squares = jnp.sum(x * x), jnp.sum(y * y)
-    cosine = jnp.sum(x * y) / (safe_sqrt(squares[0]) * safe_sqrt(squares[1]) + 1e-9)
+def mico_distances(x: Float[Array, "P D"], y: Float[Array, "Q D"], beta: float) -> Float[Array, "P Q"]:
+    """U(x, y) = ½(‖x‖² + ‖y‖²) + β angle(x, y) of every x and every y; their products are one of matrices."""
+    squares = jnp.sum(x * x, axis=1)[:, None], jnp.sum(y * y, axis=1)[None, :]
+    cosine = (x @ y.T) / (safe_sqrt(squares[0]) * safe_sqrt(squares[1]) + 1e-9)
     angle = jnp.arctan2(safe_sqrt(1.0 - cosine * cosine), cosine)
     return 0.5 * (squares[0] + squares[1]) + beta * angle
 
 
-def safe_sqrt(x: Float[Array, ""]) -> Float[Array, ""]:
+def safe_sqrt(x: Float[Array, "*axes"]) -> Float[Array, "*axes"]:
     """The root, with value and gradient zero where its argument is not positive."""
     positive = x > 1e-30
     return jnp.where(positive, jnp.sqrt(jnp.where(positive, x, 1.0)), 0.0)

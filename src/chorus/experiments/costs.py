@@ -8,8 +8,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
+from chorus.ensemble.auxiliary import Mico
+from chorus.ensemble.estimates import Quantile
+from chorus.ensemble.value_map import Horizons
 from chorus.envs.registry import describe
-from chorus.experiments.config import RunConfig
+from chorus.experiments.config import AgentSettings, RunConfig
 
 CPU_SOURCE = "estimated, docs/reproduction.md says from what"
 GPU_SOURCE = "assumed: the times that the paper states for an RTX 8000"
@@ -36,6 +39,9 @@ _CPU = {
 }
 # What a further member still costs where convolutions are shared: half on MinAtar, a quarter on Atari (docs/cost.md).
 _UNSHARED = 0.35
+# What else a member's gradient step costs, on MinAtar: all pairs of quantiles, all pairs of a batch, further heads.
+_PAIR_OF_QUANTILES = 3.1e-7
+_MICO, _HORIZONS = 4.2e-4, 1.0e-4
 # How many times the work of the laptop scale's networks those of the paper scale are.
 _PAPER_WORK = {"minatar": 2.0, "flat": 1.0}
 
@@ -80,7 +86,14 @@ def seconds(config: RunConfig) -> float:
 def _cpu_rate(config: RunConfig, family: str) -> Rate:
     rate = _CPU[family]
     work = _PAPER_WORK.get(family, 12.0) if config.scale == "paper" else 1.0
-    return Rate(step=rate.step, member=rate.member * work)
+    return Rate(step=rate.step, member=rate.member * work + _extra(config.agent))
+
+
+def _extra(agent: AgentSettings) -> float:
+    quantiles = _PAIR_OF_QUANTILES * agent.estimate.size**2 if isinstance(agent.estimate, Quantile) else 0.0
+    mico = _MICO if isinstance(agent.auxiliary, Mico) else 0.0
+    horizons = _HORIZONS if isinstance(agent.value_map, Horizons) else 0.0
+    return quantiles + mico + horizons
 
 
 def _gpu_rate(config: RunConfig, family: str) -> Rate:

@@ -53,7 +53,11 @@ def tandem(config: RunConfig, row: Row) -> RunConfig:
 
 def qr_dqn(config: RunConfig, row: Row) -> RunConfig:
     config = _agent(
-        config, estimate=Quantile(), error=QuantileHuber(), selection=Target(), initialization=VarianceScaled()
+        config,
+        estimate=Quantile(quantiles=row.quantiles),
+        error=QuantileHuber(),
+        selection=Target(),
+        initialization=VarianceScaled(),
     )
     config = replace(config, replay=replace(config.replay, n_step=3))
     change = row.quantile

@@ -87,7 +87,7 @@ PRESETS: dict[str, Preset] = {
         Preset(
             name="qr-dqn",
             title="QR-DQN",
-            summary="one agent that learns the distribution of returns as 200 quantiles, with 3-step returns",
+            summary="one agent that learns the distribution of returns as quantiles, with 3-step returns",
             source="paper figure 16; docs/equations.md E13",
             parent="double-dqn",
             change=changes.qr_dqn,

@@ -38,6 +38,7 @@ class Row:
     reward_clip: float | None = None
     episode_cap: int | None = None
     threads: int = 1
+    quantiles: int = 200
     quantile: "QuantileRow | None" = None
 
 
@@ -76,6 +77,7 @@ _SMOKE = Row(
     eval_episodes=4,
     eval_slots=2,
     episode_cap=300,
+    quantiles=20,
 )
 
 _MINATAR_LAPTOP = Row(
@@ -92,6 +94,8 @@ _MINATAR_LAPTOP = Row(
     members=10,
     eval_episodes=60,
     eval_slots=20,
+    # An update compares all pairs of them: ten members with 200 each took eight times as long.
+    quantiles=50,
 )
 
 _FLAT_LAPTOP = Row(
@@ -108,6 +112,7 @@ _FLAT_LAPTOP = Row(
     members=5,
     eval_episodes=20,
     eval_slots=4,
+    quantiles=50,
 )
 
 _ATARI_PAPER = Row(
@@ -140,6 +145,7 @@ _ATARI_PAPER = Row(
 _ATARI_LAPTOP = replace(
     _ATARI_PAPER,
     source="laptop scale for Atari, chosen for early learning (docs/scales.md)",
+    quantiles=50,
     quantile=None,
     # A first layer that does not overlap itself costs a quarter of the usual 8x8/4, and the update is all there is.
     torso=ConvTorso(
@@ -198,6 +204,7 @@ TABLE: dict[tuple[str, Scale], Row] = {
         source="paper scale for MinAtar, which the paper does not use: the standard network, 5M steps",
         torso=_minatar_torso(16, 128),
         total=5_000_000,
+        quantiles=200,
     ),
     ("flat", "smoke"): _SMOKE,
     ("flat", "laptop"): _FLAT_LAPTOP,
@@ -205,6 +212,7 @@ TABLE: dict[tuple[str, Scale], Row] = {
         _FLAT_LAPTOP,
         source="paper scale for flat observations, which the paper does not use: its ensemble size",
         members=10,
+        quantiles=200,
     ),
     ("control", "smoke"): replace(
         _SMOKE, epsilon=_random_for(200), target_updates=1, target_rate=0.005, eval_epsilon=0.0, update_steps=2
