@@ -18,8 +18,9 @@ from chorus.envs.registry import make_host
 from chorus.experiments.assemble import Assembly
 from chorus.experiments.resolve import Request, resolve
 from chorus.experiments.runtime import prepare
+from chorus.randomness import init_key
 from chorus.replay.ring import Ring, RingLayout
-from chorus.training.train import init_key, training_keys
+from chorus.training.train import training_keys
 
 ENV, GAME, SLOTS = "ALE/Breakout-v5", "breakout", 8
 STEPS_AT_ONCE, ROUNDS = 25, 41

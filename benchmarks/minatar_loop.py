@@ -12,10 +12,11 @@ from chorus.experiments.assemble import Assembly
 from chorus.experiments.config import RunConfig
 from chorus.experiments.resolve import Request, resolve
 from chorus.experiments.runtime import prepare
+from chorus.randomness import init_key
 from chorus.replay.ring import Ring
 from chorus.training.loop import Learned, Loop
 from chorus.training.stepper import Stepper
-from chorus.training.train import init_key, training_keys
+from chorus.training.train import training_keys
 
 ENV = "MinAtar/Breakout-v1"
 MEASURED_STEPS = 2_000

@@ -12,6 +12,7 @@ from chorus.experiments.perform import Torso, create, go_on, run_in, stored_conf
 from chorus.experiments.resolve import Request, resolve
 from chorus.networks.torsos import custom
 from chorus.player import Player
+from chorus.randomness import init_key
 from chorus.training import checkpoint
 from chorus.training.progress import for_terminal
 from chorus.training.run_directory import RunDirectory
@@ -81,5 +82,5 @@ def load(run: str | Path, policy: str | None = None, *, torso: Torso | None = No
     if not checkpoints:
         raise ChorusError(_nothing_to_load(directory))
     assembly = Assembly.of(config)
-    state = checkpoints[-1].load_state(jax.eval_shape(assembly.agent.init, jax.random.key(0)))
+    state = checkpoints[-1].load_state(jax.eval_shape(assembly.agent.init, init_key(0)))
     return Player(assembly, state.params, policy, seed)

@@ -82,7 +82,7 @@ def test_curse_present(tmp_path: Path) -> None:
     )
     # CERL's members gain 94 - 70 = 24 of the 30 that were lost: 80 %
     cerl = next(finding for finding in found.findings if finding.question == CERL)
-    assert cerl.details[0].startswith("That is 80 % of what members had lost to the single agent (-30.0, 95 % interval")
+    assert cerl.details[0].startswith("That is 80 % of what members had lost to the single agent (95 % interval ")
     # the most entropy that two actions allow is ln 2 = 0.693 nats; 0.5 of it is 72 %
     assert "0.5000 nats (95 % interval 0.5000 to 0.5000, 5 seeds), 72.1 % of the most" in answer(found, DIVERSITY)
     assert "better with 400k transitions instead of 100k" in answer(found, BUFFER)
@@ -90,6 +90,14 @@ def test_curse_present(tmp_path: Path) -> None:
     assert "30 % above Double DQN" in found.advice.reasons[0]  # 130 against 100
     assert "more than the plain ensemble gives" in found.advice.reasons[1]
     assert "the best of 3 ensembles" in found.advice.reasons[2]
+
+
+@pytest.mark.parametrize("level", [around(71, -30, 30, -20, 20, 0), around(60, *CLOSE)], ids=["unsettled", "worse"])
+def test_nothing_is_given_back_by_a_gain_in_doubt_or_a_loss(tmp_path: Path, level: list[float]) -> None:
+    found = diagnosis(tmp_path, PRESENT | {"cerl": {"individual": level, "aggregate": level}})
+    cerl = next(finding for finding in found.findings if finding.question == CERL)
+    assert cerl.verdict != "yes"
+    assert not any("of what members had lost" in detail for detail in cerl.details)
 
 
 def test_curse_absent(tmp_path: Path) -> None:

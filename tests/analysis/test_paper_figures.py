@@ -8,6 +8,7 @@ from synthetic_runs import ATARI4, SyntheticRun, write_study
 from chorus.analysis.loading import load_runs
 from chorus.analysis.paper import PAPER_FIGURES, draw_paper_figure
 from chorus.analysis.study import Study, make_study
+from chorus.analysis.sweeps import find_sweeps
 from chorus.errors import ChorusError
 
 
@@ -78,6 +79,25 @@ def test_panels_are_the_papers(study: Study) -> None:
     assert study.scale.kind == "human"
     sizes = sorted({row[2] for row in rows.rows if row[2] is not None})
     assert sizes == [2.0, 5.0, 10.0]
+
+
+def test_a_sweep_over_two_settings_has_a_line_for_each_value_of_the_other(tmp_path: Path) -> None:
+    for members in (2, 5):
+        for rate in (1e-4, 1e-3):
+            for seed in range(2):
+                SyntheticRun(
+                    preset="bootstrapped-dqn",
+                    seed=seed,
+                    overrides={"agent.members": members, "agent.optimizer.learning_rate": rate},
+                    level={"individual": 1.0, "aggregate": 1.0},
+                    name=f"{members}-{rate}-{seed}",
+                ).write(tmp_path)
+    (sizes,) = find_sweeps(make_study(load_runs([tmp_path])).results)
+    assert [[variant.traits.members for variant in group] for group in sizes.groups] == [[2, 5], [2, 5]]
+    assert [sizes.group_label(group) for group in sizes.groups] == [
+        "Bootstrapped DQN, learning_rate=0.0001",
+        "Bootstrapped DQN, learning_rate=0.001",
+    ]
 
 
 def test_unknown_and_undrawable_figures_are_refused(study: Study, tmp_path: Path) -> None:

@@ -29,6 +29,16 @@ def test_a_study_shaped_like_the_paper_gives_its_answers(tmp_path: Path) -> None
     assert any("gives back" in detail for detail in answers[CERL].details)
 
 
+def test_a_gain_in_doubt_gives_nothing_back(tmp_path: Path) -> None:
+    write_study(tmp_path, presets=("double-dqn", "bootstrapped-dqn"), envs=MINATAR[:1], noise=0.1)
+    for seed, offset in enumerate((-4.0, 4.0, -3.0, 3.0, 0.5)):
+        level = dict.fromkeys(("individual", "aggregate"), 7.0 + offset)
+        SyntheticRun(preset="cerl", env=MINATAR[0], seed=seed, level=level).write(tmp_path)
+    answers = findings(tmp_path)
+    assert (answers[CURSE].verdict, answers[CERL].verdict) == ("yes", "unsettled")
+    assert not any("gives back" in detail for detail in answers[CERL].details)
+
+
 def test_numbers_are_exact_without_noise(tmp_path: Path) -> None:
     write_study(tmp_path, noise=0.0, presets=("double-dqn", "bootstrapped-dqn"))
     answer = findings(tmp_path)[CURSE].answer

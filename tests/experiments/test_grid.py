@@ -3,10 +3,11 @@
 import io
 
 import pytest
+from rich.console import Console
 from small_jobs import ScriptedEngine, begin, small_jobs
 
 from chorus.experiments.grid import run_grid
-from chorus.experiments.grid_view import GridLines, RunLine, Snapshot
+from chorus.experiments.grid_view import GridLines, GridTable, RunLine, Snapshot
 
 
 def test_ended_runs_are_skipped_and_all_others_are_run_once(tmp_path):
@@ -143,10 +144,6 @@ def test_the_sentence_of_a_snapshot_counts_everything():
 
 
 def test_the_live_table_shows_each_run_with_bar_rate_and_time_left():
-    from rich.console import Console
-
-    from chorus.experiments.grid_view import GridTable
-
     console = Console(file=io.StringIO(), force_terminal=True, width=160)
     table = GridTable(console)
     running = (RunLine("run-a", 50_000, 100_000, rate=1_000.0), RunLine("run-b", 0, 100_000, rate=0.0))
@@ -154,6 +151,20 @@ def test_the_live_table_shows_each_run_with_bar_rate_and_time_left():
     table.say("a message")
     table.close()
     text = console.file.getvalue()
-    for part in ("figure5", "run-a", "50,000/100,000 steps", "1,000 steps/s", "50 s left", "run-b", "starting",
+    for part in ("figure5", "run-a", "50,000/100,000", "1,000 steps/s", "50 s left", "run-b", "starting",
                  "1 of 3 runs done, 2 under way; about 1 min 30 s left", "a message"):  # fmt: skip
         assert part in text
+
+
+@pytest.mark.parametrize("width", [80, 100, 140])
+def test_however_narrow_the_terminal_algorithm_and_seed_can_be_read(width):
+    console = Console(file=io.StringIO(), force_terminal=True, width=width, color_system=None)
+    table = GridTable(console)
+    names = [f"MinAtar-SpaceInvaders-v1__{own}" for own in ("cerl-5466c274__s3", "double-dqn-26c165aa__s0")]
+    running = tuple(RunLine(name, 123_456, 500_000, rate=1_234.0) for name in names)
+    table.start("demo", Snapshot(total=3, done=1, failed=0, running=running, left=90.0))
+    table.close()
+    lines = console.file.getvalue().splitlines()
+    for name in names:
+        (line,) = [line for line in lines if name.split("__", 1)[1] in line]
+        assert "123,456/500,000" in line and line.rstrip().endswith("left") and len(line) <= width

@@ -78,7 +78,36 @@ def test_a_study_whose_runs_are_there_is_only_drawn(tmp_path, capsys, engine):
     assert {path.name for path in folder.iterdir()} == {"report.html"} | {
         f"{panel}.{ending}" for panel in panels for ending in ("svg", "png")
     }
-    assert f"report: {folder / 'report.html'}" in said and "next: chorus list studies" in said
+    assert f"report: {folder / 'report.html'}" in said
+    assert f"next: chorus list studies --scale smoke --out {tmp_path}" in said
+
+
+def test_a_first_look_with_fewer_seeds_has_a_report_of_its_own(tmp_path, capsys):
+    for job in jobs_of(find_study("figure12").parts[0].with_seeds(1), "smoke", tmp_path):
+        write_finished(job)
+    assert main(["reproduce", "figure12", "--scale", "smoke", "--seeds", "1", "--out", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    assert "1 of each configuration" in said and "2 of 2 runs have ended" in said
+    (folder,) = (tmp_path / "reports").iterdir()
+    assert folder.name == "figure12-smoke-1-seeds"
+    assert "smoke scale, --seeds 1" in (folder / "report.html").read_text(encoding="utf-8")
+
+
+def test_progress_and_the_next_command_are_those_of_the_device_and_the_folder(tmp_path, capsys):
+    for job in jobs_of(find_study("figure12").parts[0], "smoke", tmp_path, "gpu"):
+        write_finished(job)
+    counts = []
+    for device in ("gpu", "cpu"):
+        assert main(["list", "studies", "--scale", "smoke", "--out", str(tmp_path), "--device", device]) == 0
+        said = capsys.readouterr().out
+        counts.append(re.search(r"figure12 .* (\d) of 4 runs", said)[1])
+        assert f"next: chorus reproduce figure2 --scale smoke --device {device} --out {tmp_path}" in said
+    assert counts == ["4", "0"]
+
+
+def test_what_a_cluster_will_take_is_priced_as_work(tmp_path, capsys):
+    assert main(["reproduce", "figure12", "--engine", "ray", "--dry-run", "--out", str(tmp_path)]) == 0
+    assert re.search(r"about 10 h \d\d min of one core \(", capsys.readouterr().out)
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import pytest
 from chorus.ensemble.value_map import Cross, Horizons, Members
 from chorus.networks.forked import Forked
 from chorus.networks.torsos import nature
-from chorus.training.train import init_key
+from chorus.randomness import init_key
 
 ATARI = (84, 84, 4)
 

@@ -48,7 +48,7 @@ def learner(variant):
     )
     network = Forked(torso=(Dense(16), Dense(16)), members=members, shared=0, heads=value_map.heads, actions=2)
     agent = tiny_agent(rule, network, (1,))
-    return agent, value_map, agent.init(jax.random.key(0)), jax.jit(network.apply)
+    return agent, value_map, jax.jit(agent.init)(jax.random.key(0)), jax.jit(network.apply)
 
 
 def learnt(variant, probe):

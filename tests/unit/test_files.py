@@ -1,5 +1,6 @@
 """Files that are never half written."""
 
+import errno
 import json
 
 import pytest
@@ -65,3 +66,18 @@ def test_without_a_checkpoint_logs_start_again(tmp_path):
     directory.open_logs({})
     directory.close()
     assert {path.stat().st_size for path in tmp_path.glob("*.jsonl")} == {0}
+
+
+def test_the_lock_is_one_that_nfs_gives(tmp_path, monkeypatch):
+    """There an exclusive lock needs a file that could be written; imitated, for want of a server."""
+    directory = RunDirectory(tmp_path / "run")
+    directory.create({}, {})
+
+    def flock(file, operation):
+        if not file.writable():
+            raise OSError(errno.EBADF, "Bad file descriptor")
+
+    monkeypatch.setattr("chorus.training.run_directory.fcntl.flock", flock)
+    directory.lock()
+    directory.close()
+    assert directory.read_config() == {}

@@ -46,7 +46,8 @@ class Insight(NamedTuple):
 class Agent:
     """`act` evaluates only the member asked for; `propose` all of them, and `value` what each expects of an action.
 
-    `update` donates the state it is given. `examine` looks inside the members.
+    `init` is compiled, so that its shapes can be asked for without tracing it again. `update` donates the state it is
+    given. `examine` looks inside the members.
     """
 
     init: Callable[[PRNGKeyArray], AgentState]
@@ -55,14 +56,6 @@ class Agent:
     value: Callable[[Any, Array, Array], Float[Array, "E N"]]
     update: Callable[[AgentState, Batch], AgentState]
     examine: Callable[[Any, Array], Insight]
-
-
-def as_one(draw: Callable[[PRNGKeyArray], AgentState]) -> Callable[[PRNGKeyArray], AgentState]:
-    """An agent's beginning as one computation, traced once however often its shapes are asked for.
-
-    It runs once: to optimise it further would take XLA longer than it saves.
-    """
-    return jax.jit(draw, compiler_options={"xla_backend_optimization_level": 1})
 
 
 def explore(

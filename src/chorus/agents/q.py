@@ -11,7 +11,7 @@ import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from chorus.actions import Discrete
-from chorus.agents.agent import Agent, AgentState, Insight, Proposal, as_one, explore, follow
+from chorus.agents.agent import Agent, AgentState, Insight, Proposal, explore, follow
 from chorus.agents.batch import Batch, with_whole_stacks
 from chorus.agents.optimizers import Optimizer
 from chorus.arrays import AnyArray
@@ -114,7 +114,7 @@ def q_agent(rule: QLearning, network: Network, observation: np.ndarray, frame_st
     alone = network.alone()
     actions = Discrete(network.actions)
 
-    @as_one
+    @jax.jit
     def init(key: PRNGKeyArray) -> AgentState:
         params = network.init(key, observation)
         learnt, _ = split_fixed(params)

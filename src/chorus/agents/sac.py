@@ -15,7 +15,7 @@ import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from chorus.actions import Box
-from chorus.agents.agent import Agent, AgentState, Insight, Proposal, as_one, explore, follow
+from chorus.agents.agent import Agent, AgentState, Insight, Proposal, explore, follow
 from chorus.agents.batch import Batch
 from chorus.agents.soft import (
     Losses,
@@ -30,6 +30,7 @@ from chorus.arrays import AnyArray
 from chorus.ensemble.targets import bootstrapped
 from chorus.networks.forked import Params, as_float
 from chorus.networks.gaussian import Gaussian, draw
+from chorus.randomness import init_key
 
 # How many bytes of learner a group may have (docs/performance.md).
 _GROUP_BYTES = 16e6
@@ -88,7 +89,7 @@ class Ensemble:
 
     def agent(self) -> Agent:
         return Agent(
-            init=as_one(self.init),
+            init=jax.jit(self.init),
             act=self.act,
             propose=self.propose,
             value=self.value,
@@ -98,7 +99,7 @@ class Ensemble:
 
     def _member_bytes(self) -> int:
         """Parameters, targets and the optimiser's two moments of one member."""
-        everyone, _ = jax.eval_shape(self._draw, jax.random.key(0))
+        everyone, _ = jax.eval_shape(self._draw, init_key(0))
         critic, policy = (sum(leaf.size for leaf in jax.tree.leaves(everyone[name])) for name in ("critic", "policy"))
         return 4 * (4 * critic + 3 * policy) // self.members
 

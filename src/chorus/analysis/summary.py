@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from chorus.analysis import aggregates
-from chorus.analysis.bootstrap import MeanResampler, Rng
+from chorus.analysis.bootstrap import Estimate, MeanResampler, Rng
 from chorus.analysis.cautions import cautions
 from chorus.analysis.comparisons import Difference, difference, env_differences, normalised_matrix
 from chorus.analysis.families import Family, find_families
@@ -211,14 +211,22 @@ def cerl(judge: Judge, family: Family) -> Finding | None:
 
 
 def recovered(judge: Judge, family: Family, gained: Difference) -> list[str]:
-    """Which share of the lost score comes back; only where there was a loss beyond doubt."""
-    if family.single is None or family.ensemble is None:
+    """Which share of the lost score comes back; only where loss and gain are beyond doubt."""
+    if family.single is None or family.ensemble is None or verdict(gained, 1) != "yes":
         return []
     lost = judge.compare(Series(family.ensemble, "individual"), family.single)
     if lost is None or verdict(lost, -1) != "yes" or lost.envs != gained.envs:
         return []
-    share = gained.estimate.value / -lost.estimate.value
-    return [f"It gives back {_percent(share)} of what members had lost to the single agent."]
+    return [f"It gives back {share_of_loss(gained.estimate, lost.estimate)}."]
+
+
+def share_of_loss(gained: Estimate, lost: Estimate) -> str:
+    """With the gain's interval; the loss is taken as estimated."""
+    share, low, high = (100 * value / -lost.value for value in (gained.value, gained.low, gained.high))
+    return (
+        f"{share:.0f} % of what members had lost to the single agent "
+        f"(95 % interval {low:.0f} to {high:.0f} %, the loss taken as estimated)"
+    )
 
 
 def tandem(judge: Judge, family: Family) -> Finding | None:

@@ -74,13 +74,14 @@ class Traits:
 
 @dataclass(frozen=True, eq=False)
 class Variant:
-    """One algorithm as configured; `runs` are positions in the dataset."""
+    """One algorithm as configured; `runs` are positions in the dataset, `told` what sets it apart in its preset."""
 
     label: str
     preset: str
     traits: Traits
     settings: dict[str, Any] = field(repr=False)
     runs: tuple[int, ...]
+    told: tuple[tuple[str, Any], ...] = ()
 
     def distance(self, other: "Variant") -> int:
         """How many settings differ: the reference of a variant is the nearest one that has the role."""
@@ -155,6 +156,7 @@ def find_variants(runs: Sequence[Run]) -> tuple[Variant, ...]:
                     traits=read_traits(runs[first].config),
                     settings=settings[first],
                     runs=tuple(members),
+                    told=tuple(zip(keys, values, strict=True)),
                 )
             )
     return tuple(sorted(variants, key=_order))

@@ -1,11 +1,9 @@
 """`chorus diagnose`: does an environment suffer from the curse, from what, and what to use there?"""
 
 import argparse
-import shlex
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chorus.cli.grid import add_dry_run, add_grid_options
+from chorus.cli.grid import add_dry_run, add_grid_options, suggested
 from chorus.cli.train_options import whole
 
 if TYPE_CHECKING:
@@ -95,14 +93,18 @@ def print_diagnosis(summary: "Summary") -> None:
 
 def next_command(args: argparse.Namespace, seeds: int) -> str:
     """The same with twice the seeds: what is finished stays finished."""
-    given = {"--scale": args.scale, "--members": args.members, "--total-steps": args.total_steps}
-    given |= {"--max-episode-steps": args.max_episode_steps, "--device": args.device}
-    given |= {"--out": args.out, "--seeds": 2 * seeds}
-    usual = {"--scale": "laptop", "--out": Path("runs")}
-    words = [
-        word
-        for name, value in given.items()
-        if value is not None and value != usual.get(name)
-        for word in (name, str(value))
-    ]
-    return f"{shlex.join(['chorus', 'diagnose', args.env, *words])}      twice the seeds; finished runs are kept"
+    command = suggested(
+        "diagnose",
+        args.env,
+        scale=args.scale,
+        members=args.members,
+        total_steps=args.total_steps,
+        max_episode_steps=args.max_episode_steps,
+        engine=args.engine,
+        address=args.address,
+        workers=args.workers,
+        device=args.device,
+        out=args.out,
+        seeds=2 * seeds,
+    )
+    return f"{command}      twice the seeds; finished runs are kept"

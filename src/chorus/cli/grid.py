@@ -129,13 +129,12 @@ def print_plan(args: argparse.Namespace, jobs: "Sequence[Job]") -> None:
     for job in jobs:
         print(f"{job.state:<9} {job.path}")
     todo = [job for job in jobs if not job.has_ended]
-    # How much room a cluster has is known when it is asked.
-    fitting = 1 if ENGINES[args.engine].has_address else workers_that_fit(todo)
+    fitting = None if ENGINES[args.engine].elsewhere else workers_that_fit(todo)
     print(plan(jobs, args.workers or fitting))
 
 
-def plan(jobs: "Sequence[Job]", workers: int) -> str:
-    """How many runs there are, how many are left to do, and what those will cost."""
+def plan(jobs: "Sequence[Job]", workers: int | None) -> str:
+    """How many runs there are, how many are left to do, and what those will cost: time, or work for some workers."""
     from chorus.experiments.costs import CPU_SOURCE, GPU_SOURCE, gpu_words, on_gpu, work_left
     from chorus.experiments.forecast import Forecast
     from chorus.training.progress import duration
@@ -149,8 +148,8 @@ def plan(jobs: "Sequence[Job]", workers: int) -> str:
     if gpu_days := work_left((job.config, share) for job, share in shares).gpu_days:
         costs.append(f"about {gpu_words(gpu_days)} ({GPU_SOURCE})")
     if on_cpu := [(job, share) for job, share in shares if not on_gpu(job.config)]:
-        left = duration(Forecast().left(on_cpu, (), workers))
-        costs.append(f"about {left} with {workers} at once ({CPU_SOURCE})")
+        left = duration(Forecast().left(on_cpu, (), workers or 1))
+        costs.append(f"about {left} {f'with {workers} at once' if workers else 'of one core'} ({CPU_SOURCE})")
     return f"{said}: {', and '.join(costs)}"
 
 
@@ -166,6 +165,14 @@ def _print_outcome(result: "GridResult") -> None:
         print("\n".join(f"    {line}" for line in failure.problem.splitlines()))
     if result.failures:
         print(f"what failed is tried again by the same command: {this_command()}")
+
+
+def suggested(*words: str, **given: object) -> str:
+    """A `chorus` command with those of these options that are not what they would be anyway."""
+    usual = {"scale": "laptop", "out": Path("runs"), "engine": "local"}
+    options = {name: value for name, value in given.items() if value is not None and value != usual.get(name)}
+    pairs = [part for name, value in options.items() for part in (f"--{name.replace('_', '-')}", str(value))]
+    return shlex.join(["chorus", *words, *pairs])
 
 
 def this_command() -> str:

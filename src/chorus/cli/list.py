@@ -2,10 +2,6 @@
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from chorus.experiments.config import Scale
 
 TOPICS = ("presets", "envs", "scales", "studies", "runs")
 
@@ -32,6 +28,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="laptop",
         help="studies: at which scale (default: laptop)",
     )
+    parser.add_argument(
+        "--device",
+        choices=["cpu", "gpu"],
+        help="studies: on which device their runs compute (default: gpu at the paper scale, else cpu)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -49,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
         "presets": _presets,
         "envs": _envs,
         "scales": _scales,
-        "studies": lambda: _studies(args.out, args.scale),
+        "studies": lambda: _studies(args),
         "runs": lambda: _runs(args.out),
     }
     topics[args.topic]()
@@ -98,13 +99,14 @@ def _scales() -> None:
     print("\ntotal and iteration in agent steps; `chorus show PRESET --env ID --scale S` prints a whole configuration")
 
 
-def _studies(out: Path, scale: "Scale") -> None:
+def _studies(args: argparse.Namespace) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from chorus.cli.grid import device_for, suggested
     from chorus.cli.studies import study_lines
 
-    lines = study_lines(out, scale)
+    lines = study_lines(args.out, args.scale, device_for(args))
     console = Console()
     if console.is_terminal:
         table = Table("study", "what it shows", "runs ended", "cost of what is left", box=None)
@@ -114,7 +116,8 @@ def _studies(out: Path, scale: "Scale") -> None:
     else:
         for name, title, progress, cost in lines:
             print(f"{name:<9} {title:<47} {progress:<18} {cost}")
-    print(f"\n{scale} scale, runs in {out}; next: chorus reproduce figure2 --scale {scale}")
+    command = suggested("reproduce", "figure2", scale=args.scale, device=args.device, out=args.out)
+    print(f"\n{args.scale} scale, runs in {args.out}; next: {command}")
 
 
 def _runs(out: Path) -> None:

@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from chorus.cli.findings import write_findings
-    from chorus.cli.grid import device_for, print_plan, run_jobs
+    from chorus.cli.grid import device_for, print_plan, run_jobs, suggested
     from chorus.experiments.studies import jobs_of
     from chorus.experiments.study_table import find_study
 
@@ -53,9 +53,11 @@ def run(args: argparse.Namespace) -> int:
         print_plan(args, jobs)
         return 0
     result = run_jobs(args, jobs, study.name)
-    folder = args.out / "reports" / f"{study.name}-{args.scale}"
+    # A first look must not take the place of the whole.
+    tag, said = ("", "") if args.seeds is None else (f"-{args.seeds}-seeds", f", --seeds {args.seeds}")
+    folder = args.out / "reports" / f"{study.name}-{args.scale}{tag}"
     for name, part in parts.items():
-        title = f"Figure {study.number}: {study.title} ({args.scale} scale)"
+        title = f"Figure {study.number}: {study.title} ({args.scale} scale{said})"
         write_findings(part, folder, title, study.number, tag=f"-{name}" if len(study.parts) > 1 else "")
-    print("next: chorus list studies")
+    print(f"next: {suggested('list', 'studies', scale=args.scale, device=args.device, out=args.out)}")
     return result.exit_code

@@ -20,6 +20,7 @@ from chorus.errors import ChorusError
 from chorus.experiments.config import RunConfig
 from chorus.networks.forked import Forked
 from chorus.networks.prior import WithPrior
+from chorus.randomness import init_key
 from chorus.replay.ring import RingLayout
 from chorus.training.diagnostics import Diagnostics
 from chorus.training.evaluate import Evaluator
@@ -48,7 +49,7 @@ class Assembly:
     def check_network(self) -> None:
         """Shapes only: whether the layers fit each other and what the environment shows."""
         try:
-            jax.eval_shape(self.agent.init, jax.random.key(0))
+            jax.eval_shape(self.agent.init, init_key(0))
         except Exception as problem:
             first_line = next(iter(str(problem).splitlines()), type(problem).__name__)
             raise ChorusError(
@@ -58,7 +59,7 @@ class Assembly:
 
     def check_room(self, path: Path) -> None:
         """Whether the run's folder has the disk, and this machine the memory, that the run will take."""
-        state = jax.eval_shape(self.agent.init, jax.random.key(0))
+        state = jax.eval_shape(self.agent.init, init_key(0))
         state_bytes = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(state))
         check_room(self.ring_layout(), state_bytes, path)
 
@@ -211,5 +212,5 @@ def build_agent(config: RunConfig, spec: EnvSpec) -> Agent:
 
 def count_parameters(config: RunConfig, spec: EnvSpec) -> int:
     """Of what acts and learns; target networks are not counted."""
-    state = jax.eval_shape(build_agent(config, spec).init, jax.random.key(0))
+    state = jax.eval_shape(build_agent(config, spec).init, init_key(0))
     return sum(int(leaf.size) for leaf in jax.tree.leaves(state.params))

@@ -14,6 +14,8 @@ from rich.text import Text
 from chorus.training.progress import duration
 
 _SECONDS_BETWEEN_LINES = 30.0
+# Steps, rate and time left, and the spaces between them.
+_NUMBERS = 48
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,8 @@ class GridTable:
 
     def __init__(self, console: Console) -> None:
         self._live = Live(console=console, refresh_per_second=4)
+        self._bar = 24 if console.width >= 120 else 8
+        self._room = max(20, console.width - _NUMBERS - self._bar)
 
     def start(self, title: str, snapshot: Snapshot) -> None:
         self._title = title
@@ -90,9 +94,9 @@ class GridTable:
         table = Table.grid(padding=(0, 1))
         for run in snapshot.running:
             table.add_row(
-                Text(run.name, style="bold"),
-                ProgressBar(total=run.total_steps, completed=run.step, width=24),
-                f"{run.step:,}/{run.total_steps:,} steps",
+                Text(_end_of(run.name, self._room), style="bold"),
+                ProgressBar(total=run.total_steps, completed=run.step, width=self._bar),
+                f"{run.step:,}/{run.total_steps:,}",
                 f"{run.rate:,.0f} steps/s" if run.step and run.rate else "starting",
                 f"{duration(run.left)} left" if run.rate else "",
             )
@@ -109,6 +113,11 @@ class GridTable:
 
     def close(self) -> None:
         self._live.stop()
+
+
+def _end_of(name: str, room: int) -> str:
+    """Algorithm and seed stand at the end of a run's name: what has no room is its beginning."""
+    return name if len(name) <= room else f"…{name[len(name) - room + 1 :]}"
 
 
 class GridLines:

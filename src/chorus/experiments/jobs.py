@@ -11,11 +11,13 @@ from typing import Any, Literal
 
 from chorus.errors import ChorusError
 from chorus.experiments.config import RunConfig
-from chorus.experiments.resolve import Request, Resolved, resolve, run_name
+from chorus.experiments.resolve import Request, Resolved, configuration_name, name_of_seed, resolve
 from chorus.experiments.validation import validate
 from chorus.training.run_directory import RunDirectory
 
 State = Literal["missing", "cut", "failed", "finished", "diverged"]
+# What was resolved, by the request without its seed: with the name that its seeds share.
+Known = dict[str, tuple[Resolved, str]]
 # The end of a log that is read to learn how far a run is: many times its longest line.
 _TAIL_BYTES = 4_096
 
@@ -86,7 +88,7 @@ def last_step(log: Path) -> int:
     return 0
 
 
-def jobs_for(requests: Iterable[Request], out: Path, known: dict[str, Resolved] | None = None) -> list[Job]:
+def jobs_for(requests: Iterable[Request], out: Path, known: Known | None = None) -> list[Job]:
     """Each run once, in the order asked for; one error lists everything that cannot be, and nothing is touched.
 
     Who asks for several lists gives all of them one dictionary to remember in what was resolved.
@@ -107,16 +109,16 @@ def jobs_for(requests: Iterable[Request], out: Path, known: dict[str, Resolved] 
     return list(jobs.values())
 
 
-def _job(request: Request, out: Path, known: dict[str, Resolved]) -> Job:
+def _job(request: Request, out: Path, known: Known) -> Job:
     """Seeds of one configuration are resolved once: describing an environment may mean constructing it."""
     but_for_the_seed = repr(replace(request, seed=None))
     if but_for_the_seed not in known:
-        known[but_for_the_seed] = resolve(request)
-    found = known[but_for_the_seed]
-    if request.seed is not None:
-        found = replace(found, config=replace(found.config, seed=request.seed))
-        validate(found.config, found.spec)
-    return Job(found.config, out / run_name(found))
+        found = resolve(request)
+        known[but_for_the_seed] = found, configuration_name(found)
+    found, name = known[but_for_the_seed]
+    config = found.config if request.seed is None else replace(found.config, seed=request.seed)
+    validate(config, found.spec)
+    return Job(config, out / name_of_seed(name, config.seed))
 
 
 def check_directory(job: Job) -> None:

@@ -232,7 +232,16 @@ def _with_each_member(config: RunConfig) -> RunConfig:
 
 def run_name(resolved: Resolved) -> str:
     """`<env>__<preset>[-<hash>]__s<seed>`: without a date, so that a resumed run finds itself."""
+    return name_of_seed(configuration_name(resolved), resolved.config.seed)
+
+
+def name_of_seed(configuration: str, seed: int) -> str:
+    return f"{configuration}__s{seed}"
+
+
+def configuration_name(resolved: Resolved) -> str:
+    """What the names of its seeds have in common."""
     config = resolved.config
     env = config.env.id.replace("/", "-").replace(":", "-")
     tag = "" if resolved.is_default else f"-{config.digest()}"
-    return f"{env}__{config.preset}{tag}__s{config.seed}"
+    return f"{env}__{config.preset}{tag}"

@@ -21,8 +21,8 @@ _PACKAGES = ("jax", "jaxlib", "flax", "optax", "numpy", "gymnasium", "pgx", "saf
 
 def prepare(runtime: Runtime) -> None:
     """Give this process its threads and device, or say why it cannot have them any more."""
-    wanted = str(runtime.threads)
-    if _started():
+    wanted, started = str(runtime.threads), _started()
+    if started:
         current = os.environ.get(_THREADS_VARIABLE)
         if current != wanted:
             raise ChorusError(
@@ -32,17 +32,23 @@ def prepare(runtime: Runtime) -> None:
     else:
         keep_heap()
         os.environ[_THREADS_VARIABLE] = wanted
-        os.environ["JAX_PLATFORMS"] = {"cpu": "cpu", "gpu": "cuda,rocm"}[runtime.device]
+        # Nothing named is whatever accelerator is there: of several names, JAX refuses those that are not installed.
+        os.environ["JAX_PLATFORMS"] = {"cpu": "cpu", "gpu": ""}[runtime.device]
         jax.config.update("jax_platforms", os.environ["JAX_PLATFORMS"])
     try:
         found = jax.default_backend()
     except RuntimeError as problem:
-        raise ChorusError(
-            f"--device {runtime.device} is not usable here ({str(problem).splitlines()[0]}); use --device cpu, or "
-            "install JAX for your accelerator"
-        ) from problem
+        raise _unusable(runtime.device, str(problem).splitlines()[0]) from problem
     if (found == "cpu") != (runtime.device == "cpu"):
-        raise ChorusError(f"this process already computes on {found}, not on {runtime.device}; start another one")
+        if started:
+            raise ChorusError(f"this process already computes on {found}, not on {runtime.device}; start another one")
+        raise _unusable(runtime.device, f"JAX found only the {found}")
+
+
+def _unusable(device: str, why: str) -> ChorusError:
+    return ChorusError(
+        f"--device {device} is not usable here ({why}); use --device cpu, or install JAX for your accelerator"
+    )
 
 
 # Parameters of glibc's mallopt, from malloc.h.

@@ -11,8 +11,8 @@ from typing import Any, Generic, TypeVar
 
 from chorus.errors import ChorusError
 from chorus.experiments.config import Scale
-from chorus.experiments.jobs import Job, jobs_for
-from chorus.experiments.resolve import Request, Resolved
+from chorus.experiments.jobs import Job, Known, jobs_for
+from chorus.experiments.resolve import Request
 
 Value = TypeVar("Value")
 
@@ -122,8 +122,6 @@ def request(preset: str, env: str, seed: int, scale: Scale, options: Mapping[str
     return Request(preset=preset, env=env, seed=seed, scale=scale, options=wanted)
 
 
-def jobs_of(
-    part: Part, scale: Scale, out: Path, device: str | None = None, known: dict[str, Resolved] | None = None
-) -> list[Job]:
+def jobs_of(part: Part, scale: Scale, out: Path, device: str | None = None, known: Known | None = None) -> list[Job]:
     """The runs of a part at a scale, in the order they are started; nothing is touched."""
     return jobs_for(part.requests(scale, device), out, known)

@@ -92,7 +92,8 @@ class RunDirectory:
     def lock(self, patience_seconds: float = 0.0) -> None:
         """Held until the process ends, however it ends; waits so long for another process to let go of it."""
         deadline = time.monotonic() + patience_seconds
-        self._lock = (self.path / "config.json").open(encoding="utf-8")
+        # Nothing is written to it, but NFS locks only what could be.
+        self._lock = (self.path / "config.json").open("r+", encoding="utf-8")
         while not self._locked():
             if time.monotonic() >= deadline:
                 raise ChorusError(f"{self.path} is in use by another process; wait for it or stop it before resuming")

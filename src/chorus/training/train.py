@@ -15,7 +15,7 @@ import numpy as np
 
 from chorus.agents.agent import AgentState
 from chorus.errors import ChorusError
-from chorus.randomness import Stream, entropy, generator, key_words
+from chorus.randomness import Stream, entropy, generator, init_key, key_words
 from chorus.replay.ring import Ring, RingLayout
 from chorus.training import checkpoint
 from chorus.training.diagnostics import BatchLog, Diagnostics
@@ -28,14 +28,12 @@ from chorus.training.settings import EvaluationSettings
 from chorus.training.stepper import Keys
 from chorus.training.trackers import Tracker
 
+# To optimise it further would take XLA longer than it saves.
+_RUNS_ONCE = {"xla_backend_optimization_level": 1}
+
 
 def stream_key(seed: int, stream: Stream, iteration: int = 0, *path: int) -> jax.Array:
     return jax.random.wrap_key_data(jax.numpy.asarray(key_words(seed, stream, iteration, *path)))
-
-
-def init_key(seed: int) -> jax.Array:
-    """For the initial parameters: this generator compiles several times faster than the default one."""
-    return jax.random.wrap_key_data(jax.numpy.asarray(key_words(seed, "init", words=4)), impl="rbg")
 
 
 def training_keys(seed: int, iteration: int) -> Keys:
@@ -186,7 +184,7 @@ class Training:
     def _restore(self, newest: checkpoint.Checkpoint | None, ring: Ring) -> AgentState:
         key = init_key(self.seed)
         if newest is None:
-            return self.loop.agent.init(key)
+            return jax.jit(self.loop.agent.init, compiler_options=_RUNS_ONCE)(key)
         ring.cursor = type(newest.cursor)(*(column.copy() for column in newest.cursor))
         return newest.load_state(jax.eval_shape(self.loop.agent.init, key))
 

@@ -23,7 +23,7 @@ from chorus.analysis.diagnosis.wording import (
     unsettled_because,
 )
 from chorus.analysis.results import Results, Series
-from chorus.analysis.summary import ENOUGH_SEEDS, Finding
+from chorus.analysis.summary import ENOUGH_SEEDS, Finding, share_of_loss
 from chorus.analysis.variants import Variant, short_number
 
 
@@ -180,15 +180,11 @@ def cerl(evidence: Evidence) -> Finding:
 
 
 def _given_back(evidence: Evidence, gained: Contrast) -> tuple[str, ...]:
-    """Only where there is a loss beyond doubt to give back."""
+    """Only where loss and gain are beyond doubt."""
     lost = members_against_single(evidence)
-    if lost is None or not lost.below:
+    if lost is None or not lost.below or not gained.above:
         return ()
-    share = gained.difference.value / -lost.difference.value
-    return (
-        f"That is {percent(share)} of what members had lost to the single agent "
-        f"({signed(lost.difference.value)}, {interval(lost.difference)}).",
-    )
+    return (f"That is {share_of_loss(gained.difference, lost.difference)}.",)
 
 
 def buffer(evidence: Evidence) -> Finding:

@@ -67,7 +67,7 @@ def unsettled_because(found: Estimate) -> str:
 def seeds_needed(found: Estimate, most: int = 100) -> int | None:
     """An interval shrinks with the root of the number of seeds: how many until this difference lies outside of it?
 
-    None if it would take more than `most`: the difference is then too small to care about.
+    None if it would take more than `most`: such a number is no help to anybody.
     """
     half = (found.high - found.low) / 2
     if found.value == 0 or not np.isfinite(half):

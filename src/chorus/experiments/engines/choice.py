@@ -15,16 +15,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Kind:
-    """An engine before its module is imported: `module` has a function `engine(jobs, workers, address)`."""
+    """An engine before its module is imported: `module` has a function `engine(jobs, workers, address)`.
+
+    What an engine elsewhere has room for is known when it is asked.
+    """
 
     module: str
     help: str
     has_address: bool = False
+    elsewhere: bool = False
 
 
 ENGINES = {
     "local": Kind("chorus.experiments.engines.local", "processes on this machine"),
-    "ray": Kind("chorus.experiments.engines.ray", "tasks on a Ray cluster", has_address=True),
+    "ray": Kind("chorus.experiments.engines.ray", "tasks on a Ray cluster", has_address=True, elsewhere=True),
 }
 
 

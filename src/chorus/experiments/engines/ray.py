@@ -33,8 +33,9 @@ except ImportError as _problem:
 
 # How often Ray itself starts a task again whose worker or node died. Errors of the run itself are the grid's business.
 _RETRIES_OF_RAY = 5
-# After a node has died its processes may hold a run for a while.
-_PATIENCE_SECONDS = 60.0
+# After a node has died its processes may hold a run for a while, and NFS keeps the locks of a dead machine, usually
+# for 90 seconds.
+_PATIENCE_SECONDS = 180.0
 _LAST_LINES = 15
 
 

@@ -1,0 +1,24 @@
+"""Threads and device of a process, chosen before JAX computes anything."""
+
+import subprocess
+import sys
+
+from running import environment
+
+# There is no GPU here: JAX's answer is what one would make it, and the rest is real.
+WITH_A_GPU = """
+import jax
+jax.default_backend = lambda: "gpu"
+from chorus.experiments.config import Runtime
+from chorus.experiments.runtime import prepare
+prepare(Runtime(threads=1, device="gpu"))
+print(repr(jax.config.jax_platforms))
+"""
+
+
+def test_of_a_gpu_no_brand_is_asked_for():
+    """JAX refuses a list of platforms of which one is not installed, and nobody has all of them."""
+    done = subprocess.run(
+        [sys.executable, "-c", WITH_A_GPU], capture_output=True, text=True, env=environment(JAX_PLATFORMS="cpu")
+    )
+    assert (done.stdout.strip(), done.returncode) == ("''", 0), done.stderr
