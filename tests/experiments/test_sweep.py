@@ -25,6 +25,8 @@ def test_every_combination_seed_by_seed():
     # CERL in four combinations; the single agent has no members and is run with each batch size.
     assert len(requests) == 2 * 2 * (4 + 2)
     assert [request.seed for request in requests] == [0] * 12 + [1] * 12
+    # Side by side are different presets, whose programs differ.
+    assert [request.preset for request in requests[:5]] == ["cerl", "double-dqn", "cerl", "double-dqn", "cerl"]
     here = [r.options for r in requests if (r.preset, r.env, r.seed) == ("cerl", PROBE, 0)]
     assert here == [{"members": n, "batch_size": b} for n in (2, 3) for b in (8, 16)]
     assert sweep.left_out() == ["double-dqn has no members: it is run without"]

@@ -4,10 +4,11 @@ The directory is named by the configuration, so whoever asks for the same run fi
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from chorus.errors import ChorusError
 from chorus.experiments.config import RunConfig
@@ -15,6 +16,7 @@ from chorus.experiments.resolve import Request, Resolved, configuration_name, na
 from chorus.experiments.validation import validate
 from chorus.training.run_directory import RunDirectory
 
+Item = TypeVar("Item")
 State = Literal["missing", "cut", "failed", "finished", "diverged"]
 # What was resolved, by the request without its seed: with the name that its seeds share.
 Known = dict[str, tuple[Resolved, str]]
@@ -86,6 +88,22 @@ def last_step(log: Path) -> int:
             except (ValueError, KeyError):
                 continue
     return 0
+
+
+def first_seeds(count: int) -> range:
+    if count < 1:
+        raise ChorusError(f"--seeds is {count}; it must be at least 1")
+    return range(count)
+
+
+def in_turn(lists: Sequence[Sequence[Item]]) -> list[Item]:
+    """The first of each list, then the second of each.
+
+    Neighbours run at the same time, and variants of one preset are often the same program: the second of them finds
+    it compiled if it does not start beside the first.
+    """
+    rows = zip_longest(*([(item,) for item in own] for own in lists), fillvalue=())
+    return [item for row in rows for cell in row for item in cell]
 
 
 def jobs_for(requests: Iterable[Request], out: Path, known: Known | None = None) -> list[Job]:

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from chorus.errors import ChorusError
 from chorus.experiments.config import Scale
-from chorus.experiments.jobs import Job, Known, jobs_for
+from chorus.experiments.jobs import Job, Known, first_seeds, in_turn, jobs_for
 from chorus.experiments.resolve import Request
 
 Value = TypeVar("Value")
@@ -35,10 +35,6 @@ class Ground:
 
     envs: tuple[str, ...]
     seeds: int
-
-    def __post_init__(self) -> None:
-        if self.seeds < 1:
-            raise ChorusError(f"--seeds is {self.seeds}; it must be at least 1")
 
 
 @dataclass(frozen=True)
@@ -74,19 +70,14 @@ class Part:
         return replace(self, ground=ground, arms=tuple(replace(arm, seeds=None) for arm in self.arms))
 
     def requests(self, scale: Scale, device: str | None = None) -> list[Request]:
-        """Seed by seed, so that a grid that was cut short has something of everything.
-
-        Each arm's first variant, then each arm's second: neighbours run at the same time, and variants of one arm are
-        often the same program, which the second of them then finds compiled.
-        """
+        """Seed by seed, so that a grid that was cut short has something of everything."""
         ground = self.ground.at(scale)
-        each = [(place, arm, options) for arm in self.arms for place, options in enumerate(arm.variants(scale))]
-        in_turn = sorted(each, key=lambda variant: variant[0])
+        variants = in_turn([[(arm, options) for options in arm.variants(scale)] for arm in self.arms])
         return [
             request(arm.preset, env, seed, scale, options, device)
-            for seed in range(max(self._seeds(arm, scale) for arm in self.arms))
+            for seed in first_seeds(max(self._seeds(arm, scale) for arm in self.arms))
             for env in ground.envs
-            for _, arm, options in in_turn
+            for arm, options in variants
             if seed < self._seeds(arm, scale)
         ]
 

@@ -8,6 +8,7 @@ from typing import Any
 from chorus.errors import ChorusError
 from chorus.experiments.config import Hyperparameters, Scale
 from chorus.experiments.env_sets import expand
+from chorus.experiments.jobs import first_seeds, in_turn
 from chorus.experiments.options import option_applies
 from chorus.experiments.presets import find_preset
 from chorus.experiments.resolve import Request
@@ -26,8 +27,7 @@ class Sweep:
 
     def requests(self) -> list[Request]:
         """Seed by seed, so that a sweep that was cut short has something of everything."""
-        if self.seeds < 1:
-            raise ChorusError(f"--seeds is {self.seeds}; it must be at least 1")
+        variants = in_turn([[(preset, options) for options in self._combinations(preset)] for preset in self.presets])
         return [
             Request(
                 preset=preset,
@@ -37,10 +37,9 @@ class Sweep:
                 hyperparameters=self.hyperparameters,
                 options=options,
             )
-            for seed in range(self.seeds)
+            for seed in first_seeds(self.seeds)
             for env in expand(self.envs)
-            for preset in self.presets
-            for options in self._combinations(preset)
+            for preset, options in variants
         ]
 
     def _combinations(self, preset: str) -> list[dict[str, Any]]:
