@@ -98,6 +98,17 @@ def test_runs_that_are_there_are_only_diagnosed(tmp_path, capsys):
     assert said.splitlines()[-1].startswith(wanted)
 
 
+def test_another_question_has_a_page_and_a_next_command_of_its_own(tmp_path, capsys):
+    for job in jobs_of(diagnosis(CARTPOLE, "smoke", 3, Wishes(members=4, total_steps=2_000)), "smoke", tmp_path):
+        write_finished(job)
+    asked = ["--scale", "smoke", "--members", "4", "--total-steps", "2000", "--engine", "ray", "--out", str(tmp_path)]
+    assert main(["diagnose", "CartPole-v1", *asked]) == 0
+    (page,) = (tmp_path / "reports").iterdir()
+    assert page.name == "diagnosis-CartPole-v1-smoke-4-members-2000-steps.html"
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert "--members 4 --total-steps 2000 --engine ray" in last and "--seeds 6" in last
+
+
 def test_a_dry_run_touches_nothing(tmp_path, capsys):
     assert main(["diagnose", "CartPole-v1", "--dry-run", "--out", str(tmp_path)]) == 0
     assert "25 runs, 0 of them ended before: about" in capsys.readouterr().out and listing(tmp_path) == {}

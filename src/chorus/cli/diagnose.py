@@ -69,11 +69,18 @@ def run(args: argparse.Namespace) -> int:
     if not found:
         print("no run has been evaluated yet, so there is nothing to say")
         return result.exit_code
-    page = args.out / "reports" / f"diagnosis-{spec.id.replace('/', '-').replace(':', '-')}-{args.scale}.html"
+    page = args.out / "reports" / f"{page_name(args, spec.id)}.html"
     count = spec.actions.count if isinstance(spec.actions, Discrete) else None
     print_diagnosis(write_diagnosis(found, spec.id, page, actions=count))
     print(f"next: {next_command(args, seeds)}")
     return result.exit_code
+
+
+def page_name(args: argparse.Namespace, env_id: str) -> str:
+    """With what was asked for beside the scale: another question's page is not this one's."""
+    wished = {"members": args.members, "steps": args.total_steps, "episode-steps": args.max_episode_steps}
+    told = [f"{value}-{name}" for name, value in wished.items() if value is not None]
+    return "-".join(["diagnosis", env_id.replace("/", "-").replace(":", "-"), args.scale, *told])
 
 
 def print_diagnosis(summary: "Summary") -> None:

@@ -34,12 +34,12 @@ def add_grid_options(parser: argparse.ArgumentParser) -> None:
         "--workers",
         type=whole,
         metavar="W",
-        help="runs at once (default: local, as many as cores and memory allow; ray, as many as the cluster takes)",
+        help=f"runs at once (default: {'; '.join(f'{name}, {kind.at_once}' for name, kind in ENGINES.items())})",
     )
     where.add_argument(
         "--address",
         metavar="HOST:PORT",
-        help="ray: the cluster to use, or auto for the one on this machine (default: start one here, for these runs)",
+        help="; ".join(f"{name}: {kind.address}" for name, kind in ENGINES.items() if kind.address),
     )
     where.add_argument(
         "--device", choices=["cpu", "gpu"], help="what computes (default: gpu at the paper scale, else cpu)"

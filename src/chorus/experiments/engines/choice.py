@@ -17,18 +17,30 @@ if TYPE_CHECKING:
 class Kind:
     """An engine before its module is imported: `module` has a function `engine(jobs, workers, address)`.
 
-    What an engine elsewhere has room for is known when it is asked.
+    In words: what it is, how many runs are at once by default, what `--address` means there if anything. What an
+    engine elsewhere has room for is known when it is asked.
     """
 
     module: str
     help: str
-    has_address: bool = False
+    at_once: str
+    address: str | None = None
     elsewhere: bool = False
 
 
 ENGINES = {
-    "local": Kind("chorus.experiments.engines.local", "processes on this machine"),
-    "ray": Kind("chorus.experiments.engines.ray", "tasks on a Ray cluster", has_address=True, elsewhere=True),
+    "local": Kind(
+        "chorus.experiments.engines.local",
+        "processes on this machine",
+        at_once="as many as cores and memory allow",
+    ),
+    "ray": Kind(
+        "chorus.experiments.engines.ray",
+        "tasks on a Ray cluster",
+        at_once="as many as the cluster takes",
+        address="the cluster to use, or auto for the one on this machine (default: start one here, for these runs)",
+        elsewhere=True,
+    ),
 }
 
 
@@ -38,8 +50,9 @@ def check_choice(name: str, workers: int | None, address: str | None) -> None:
         raise ChorusError(f"the engine '{name}' is not known{did_you_mean(name, ENGINES)}")
     if workers is not None and workers < 1:
         raise ChorusError(f"--workers is {workers}; it must be at least 1")
-    if address is not None and not ENGINES[name].has_address:
-        raise ChorusError(f"--address {address} is that of a Ray cluster; add --engine ray, or leave it out")
+    if address is not None and ENGINES[name].address is None:
+        others = " or ".join(f"--engine {other}" for other, kind in ENGINES.items() if kind.address)
+        raise ChorusError(f"--address {address} means nothing to the engine {name}; add {others}, or leave it out")
 
 
 def choose_engine(
