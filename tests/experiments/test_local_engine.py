@@ -42,6 +42,7 @@ def test_a_process_a_run_and_the_bytes_of_chorus_train(tmp_path):
     assert logs(jobs[0].path)["metrics.jsonl"] != logs(reference)["metrics.jsonl"]
 
 
+@pytest.mark.slow
 def test_a_failing_run_is_tried_twice_and_reported_with_its_last_words(tmp_path, monkeypatch):
     (tmp_path / "broken_robot.py").write_text(
         textwrap.dedent("""

@@ -5,6 +5,9 @@ import re
 import pytest
 from small_jobs import write_finished
 
+from chorus.analysis.loading import load_runs
+from chorus.analysis.paper import draw_paper_figure
+from chorus.analysis.study import make_study
 from chorus.cli.main import main
 from chorus.experiments.studies import jobs_of
 from chorus.experiments.study_table import STUDIES, find_study
@@ -20,6 +23,7 @@ def test_one_plain_line_a_study_when_not_a_terminal(tmp_path, capsys):
     assert listing(tmp_path) == {}
 
 
+@pytest.mark.slow
 def test_the_paper_scale_is_priced_in_gpu_days(tmp_path, capsys):
     assert main(["reproduce", "figure3", "--scale", "paper", "--dry-run", "--out", str(tmp_path)]) == 0
     said = capsys.readouterr().out
@@ -126,6 +130,7 @@ def test_every_study_ends_with_its_figure(tmp_path, capsys, study):
         assert list(folder.glob(f"{study.name}{tag}-*.svg")) and list(folder.glob(f"{study.name}{tag}-*.png"))
 
 
+@pytest.mark.slow
 def test_diversity_is_drawn_by_the_measure_of_each_kind_of_actions(tmp_path, capsys):
     for part in find_study("figure7").parts:
         for job in jobs_of(part, "smoke", tmp_path):
@@ -134,6 +139,18 @@ def test_diversity_is_drawn_by_the_measure_of_each_kind_of_actions(tmp_path, cap
     folder = tmp_path / "reports" / "figure7-smoke"
     panels = {path.stem for path in folder.glob("*.svg") if "curves" not in path.stem and "sweep" not in path.stem}
     assert panels == {"figure7-discrete-vote-entropy", "figure7-continuous-action-distance"}
+
+
+def test_modes_are_told_apart_in_reports_and_left_out_of_the_papers_figures(tmp_path):
+    for job in jobs_of(find_study("figure8").parts[0], "smoke", tmp_path):
+        write_finished(job)
+    study = make_study(load_runs([tmp_path]))
+    dashes = [study.look(series).dash for series in study.results.series if series.variant.preset == "ensemble-sac"]
+    assert len(dashes) == len(set(dashes)) == 4
+    single = [study.look(series).dash for series in study.results.series if series.variant.preset == "sac"]
+    assert len(single) == len(set(single)) == 2
+    drawn = {row[1] for row in draw_paper_figure(study, 8)["environments"].rows}
+    assert drawn == {"SAC", "Ensemble SAC (indiv.)", "SAC 10%-tandem (active)", "SAC 10%-tandem (passive)"}
 
 
 @pytest.mark.slow

@@ -79,6 +79,7 @@ def test_the_network_of_qr_dqn():
     )
 
 
+@pytest.mark.slow
 def test_same_padding_is_that_of_xla():
     import jax
 

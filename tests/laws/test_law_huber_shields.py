@@ -38,6 +38,7 @@ def force_on_the_others(error, wrong_by):
     return float(max(jnp.abs(leaf[:, 1:]).max() for leaf in jax.tree.leaves(features)))
 
 
+@pytest.mark.slow
 def test_the_force_of_a_diverging_member_is_bounded_by_huber_and_by_nothing_when_squared():
     assert force_on_the_others(HUBER, 1e6) == pytest.approx(force_on_the_others(HUBER, 1e3), rel=1e-4)
     assert force_on_the_others(Squared(), 1e6) == pytest.approx(1e3 * force_on_the_others(Squared(), 1e3), rel=0.01)

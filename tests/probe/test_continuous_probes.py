@@ -68,6 +68,7 @@ def learnt(variant, probe):
     return state.params
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("probe", VALUES)
 @pytest.mark.parametrize(
     "variant", ["one member", "three members", pytest.param("three members, cerl", marks=pytest.mark.slow)]

@@ -106,6 +106,7 @@ def filled(steps: int, members: int, capacity: int = 300) -> Ring:
     return ring
 
 
+@pytest.mark.slow
 def test_the_own_share_holds_before_and_after_the_ring_wraps():
     """Half of the batches are own, the other half hold 1/N own transitions: 0.5 + 0.5/N."""
     members = 5

@@ -23,6 +23,7 @@ class StopsAt(Silent):
             raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", ["self-oversampled", "data-bootstrapped"])
 def test_a_stopped_run_resumes_to_the_same_bytes(tmp_path, preset):
     resolved = resolve(Request(preset=preset, env="Probe/Discount-v0", scale="smoke", options={**TINY, "n_step": 2}))

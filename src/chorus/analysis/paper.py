@@ -46,12 +46,13 @@ def draw_paper_figure(study: Study, number: int) -> dict[str, Drawing]:
 
 
 def pick(study: Study, roles: Iterable[str], policies: Iterable[str]) -> list[Series]:
-    """The series with one of these roles and policies; a single agent has one policy, which always counts."""
-    wanted = set(policies)
+    """The series with one of these roles and policies; a single agent is only ever an individual, and always counts."""
+    roles, wanted, alone = set(roles), set(policies), {"individual"}
     return [
         series
         for series in study.results.series
-        if series.variant.traits.role in set(roles) and (series.policy in wanted or series.variant.traits.members == 1)
+        if series.variant.traits.role in roles
+        and series.policy in (alone if series.variant.traits.members == 1 else wanted)
     ]
 
 

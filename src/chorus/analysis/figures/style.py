@@ -21,6 +21,8 @@ MARKERS = ("o", "s", "^", "D", "v", "P")
 DASHES: dict[str, tuple[float, tuple[float, ...]]] = {
     "individual": (0, (4.5, 1.8)),
     "passive": (0, (1.2, 1.4)),
+    "individual-mode": (0, (4.5, 1.5, 1.2, 1.5, 1.2, 1.5)),
+    "aggregate-mode": (0, (8.0, 1.5, 1.2, 1.5)),
 }
 SOLID: Literal["solid"] = "solid"
 Dash = Literal["solid"] | tuple[float, tuple[float, ...]]
@@ -49,7 +51,7 @@ class Look:
 
     @property
     def filled(self) -> bool:
-        """Policies of one variant share its colour; hollow marks set the individual and the passive apart."""
+        """Policies of one variant share its colour; hollow marks set those apart that are not solid."""
         return self.policy not in DASHES
 
 

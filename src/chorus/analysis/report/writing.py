@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from chorus.analysis.figures.style import DARK, GRID, INK, LIGHT, MUTED, PAPER, Look
+from chorus.analysis.figures.style import DARK, GRID, INK, LIGHT, MUTED, PAPER, SOLID, Look
 from chorus.analysis.loading import Dataset, load_runs
 from chorus.analysis.report import tables
 from chorus.analysis.report.plates import Plate, Section, make_sections
@@ -24,7 +24,6 @@ from chorus.errors import ChorusError
 
 # How much larger than drawn a figure may get on a wide screen, in CSS pixels a point.
 LARGEST_ZOOM = 1.6
-DASHES = {"individual": "5 2.4", "passive": "1.4 2"}
 
 
 def write_report(
@@ -129,8 +128,7 @@ def _show_plate(plate: Plate, series_numbers: dict[str, int]) -> dict[str, Any]:
 
 def swatch(look: Look) -> Markup:
     """A short piece of the line as the figures draw it."""
-    dash = DASHES.get(look.policy)
-    pattern = f' stroke-dasharray="{dash}"' if dash else ""
+    pattern = "" if look.dash == SOLID else f' stroke-dasharray="{" ".join(map(str, look.dash[1]))}"'
     return Markup(
         '<svg class="swatch" viewBox="0 0 24 8" aria-hidden="true"><line x1="1" y1="4" x2="23" y2="4" '
         f'stroke="var(--c{look.colour})" stroke-width="2.6"{pattern}/></svg>'
