@@ -15,7 +15,7 @@ import jax.numpy as jnp
 
 from chorus.agents.agent import Agent
 from chorus.agents.batch import Batch
-from chorus.networks.layers import Dense, init_layer, run_layer
+from chorus.networks.layers import Dense, init_layer
 from chorus.networks.torsos import Torso
 
 HERE = Path(__file__).parent
@@ -84,8 +84,7 @@ def update_flop(torso: Torso, shape: tuple[int, ...], actions: int, members: int
     """
     layers, x = [], jax.ShapeDtypeStruct((*shape[::-1], 1), jnp.float32)
     for layer in (*torso.layers(), Dense(features=actions)):
-        params = jax.eval_shape(partial(init_layer, layer), jax.random.key(0), x)
-        x = jax.eval_shape(partial(run_layer, layer), params, x)
+        params, x = jax.eval_shape(partial(init_layer, layer), jax.random.key(0), x)
         positions = math.prod(x.shape[1:-1])
         layers.append(2 * math.prod(params["kernel"].shape) * positions)
     return batch * members * (5 * sum(layers) - layers[0])

@@ -26,11 +26,22 @@ VARIANTS = {
     "Bootstrapped DQN, L = 1": ("bootstrapped-dqn", {"shared_layers": 1}),
     "CERL": ("cerl", {}),
 }
+# What else estimates count (chorus/experiments/costs.py); only their updates are timed.
+OTHERS = {
+    "Bootstrapped DQN + MH": ("bootstrapped-dqn-mh", {}),
+    "Bootstrapped DQN + MICo": ("bootstrapped-dqn-mico", {}),
+    "Bootstrapped QR-DQN": ("bootstrapped-qr-dqn", {}),
+}
 
 
 def configuration(name: str) -> RunConfig:
-    preset, options = VARIANTS[name]
+    preset, options = (VARIANTS | OTHERS)[name]
     return resolve(Request(preset=preset, env=ENV, options=options)).config
+
+
+def updating(assembly: Assembly) -> harness.Updating:
+    spec = assembly.spec
+    return harness.Updating(assembly.agent, make_batch(spec.observation_shape, bool, spec.actions.count))
 
 
 def loop_seconds(assembly: Assembly, loop: Loop, steps: int) -> tuple[float, int]:
@@ -80,12 +91,12 @@ def main() -> None:
     prepare(config.runtime)
     assemblies = {name: Assembly.of(config) for name, config in configs.items()}
     assembly = assemblies["Bootstrapped DQN, L = 0"]
-    batch = make_batch(assembly.spec.observation_shape, bool, assembly.spec.actions.count)
-    updates = {name: harness.Updating(each.agent, batch) for name, each in assemblies.items()}
+    updates = {name: updating(each) for name, each in assemblies.items()}
+    others = {name: updating(Assembly.of(configuration(name))) for name in OTHERS}
     loops = {name: each.loop() for name, each in assemblies.items()}
     loop = loops["Bootstrapped DQN, L = 0"]
     step = rollout(assembly, loop.stepper)
-    seconds = harness.interleaved({"matmul": harness.matmul(), "rollout": step, **updates}, rounds=11)
+    seconds = harness.interleaved({"matmul": harness.matmul(), "rollout": step, **updates, **others}, rounds=11)
 
     ours = seconds["Bootstrapped DQN, L = 0"]
     slots = config.env.num_envs
@@ -104,7 +115,7 @@ def main() -> None:
         "minatar_n10_loop_over_parts": float(np.median(ratios)),
         "minatar_n10_share_of_matmul": flop / ours / rate,
         "minatar_rollout_ms": 1e3 * seconds["rollout"],
-        **{f"minatar_update_ms/{name}": 1e3 * seconds[name] for name in VARIANTS},
+        **{f"minatar_update_ms/{name}": 1e3 * seconds[name] for name in VARIANTS | OTHERS},
         **{f"minatar_iteration_seconds/{name}": value for name, value in iteration.items()},
     }
     facts = {

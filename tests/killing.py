@@ -82,7 +82,8 @@ def kill_at(process: subprocess.Popen, run: Path, instant: Instant) -> None:
     deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:
         assert process.poll() is None, f"the run ended before {instant.__name__.replace('_', ' ')}"
-        try:
+        # A checkpoint may be renamed or removed while we look.
+        with contextlib.suppress(FileNotFoundError):
             if instant(run):
                 process.send_signal(signal.SIGSTOP)
                 if instant(run):
@@ -90,8 +91,6 @@ def kill_at(process: subprocess.Popen, run: Path, instant: Instant) -> None:
                     assert process.wait() == -signal.SIGKILL
                     return
                 process.send_signal(signal.SIGCONT)
-        except FileNotFoundError:
-            pass  # a checkpoint was renamed or removed while we looked
         time.sleep(0.0005)
     process.kill()
     pytest.fail(f"no instant {instant.__name__.replace('_', ' ')} in {PATIENCE_SECONDS} seconds")

@@ -27,6 +27,10 @@ def key_words(seed: int, stream: Stream, iteration: int = 0, *path: int, words: 
     return entropy(seed, stream, iteration, *path).generate_state(words, np.uint32)
 
 
+def stream_key(seed: int, stream: Stream, iteration: int = 0, *path: int) -> jax.Array:
+    return jax.random.wrap_key_data(jax.numpy.asarray(key_words(seed, stream, iteration, *path)))
+
+
 def init_key(seed: int) -> jax.Array:
     """For the initial parameters: this generator compiles several times faster than the default one."""
     return jax.random.wrap_key_data(jax.numpy.asarray(key_words(seed, "init", words=4)), impl="rbg")

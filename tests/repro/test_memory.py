@@ -12,9 +12,9 @@ import resource, sys
 from pathlib import Path
 from chorus.experiments.assemble import Assembly
 from chorus.experiments.resolve import Request, resolve
-from chorus.randomness import generator
+from chorus.randomness import generator, stream_key
 from chorus.replay.ring import Ring
-from chorus.training.train import stream_key, training_keys
+from chorus.training.train import training_keys
 from chorus.training.loop import Learned
 
 def resident_kilobytes():

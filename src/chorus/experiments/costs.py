@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cache
 
 from chorus.ensemble.auxiliary import Mico
-from chorus.ensemble.estimates import Quantile
 from chorus.ensemble.value_map import Horizons
 from chorus.envs.registry import describe
 from chorus.experiments.config import AgentSettings, RunConfig
@@ -41,7 +40,7 @@ _CPU = {
 _UNSHARED = 0.35
 # What else a member's gradient step costs, on MinAtar: all pairs of quantiles, all pairs of a batch, further heads.
 _PAIR_OF_QUANTILES = 3.1e-7
-_MICO, _HORIZONS = 4.2e-4, 1.0e-4
+_EXTRA: dict[type, float] = {Mico: 4.2e-4, Horizons: 1.0e-4}
 # How many times the work of the laptop scale's networks those of the paper scale are.
 _PAPER_WORK = {"minatar": 2.0, "flat": 1.0}
 
@@ -90,10 +89,8 @@ def _cpu_rate(config: RunConfig, family: str) -> Rate:
 
 
 def _extra(agent: AgentSettings) -> float:
-    quantiles = _PAIR_OF_QUANTILES * agent.estimate.size**2 if isinstance(agent.estimate, Quantile) else 0.0
-    mico = _MICO if isinstance(agent.auxiliary, Mico) else 0.0
-    horizons = _HORIZONS if isinstance(agent.value_map, Horizons) else 0.0
-    return quantiles + mico + horizons
+    parts = (agent.auxiliary, agent.value_map)
+    return _PAIR_OF_QUANTILES * (agent.estimate.size**2 - 1) + sum(_EXTRA.get(type(part), 0.0) for part in parts)
 
 
 def _gpu_rate(config: RunConfig, family: str) -> Rate:

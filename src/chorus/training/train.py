@@ -15,7 +15,7 @@ import numpy as np
 
 from chorus.agents.agent import AgentState
 from chorus.errors import ChorusError
-from chorus.randomness import Stream, entropy, generator, init_key, key_words
+from chorus.randomness import entropy, generator, init_key, stream_key
 from chorus.replay.ring import Ring, RingLayout
 from chorus.training import checkpoint
 from chorus.training.diagnostics import BatchLog, Diagnostics
@@ -30,10 +30,6 @@ from chorus.training.trackers import Tracker
 
 # To optimise it further would take XLA longer than it saves.
 _RUNS_ONCE = {"xla_backend_optimization_level": 1}
-
-
-def stream_key(seed: int, stream: Stream, iteration: int = 0, *path: int) -> jax.Array:
-    return jax.random.wrap_key_data(jax.numpy.asarray(key_words(seed, stream, iteration, *path)))
 
 
 def training_keys(seed: int, iteration: int) -> Keys:
