@@ -78,9 +78,11 @@ def run(args: argparse.Namespace) -> int:
 
 def page_name(args: argparse.Namespace, env_id: str) -> str:
     """With what was asked for beside the scale: another question's page is not this one's."""
+    from chorus.experiments.resolve import env_in_names
+
     wished = {"members": args.members, "steps": args.total_steps, "episode-steps": args.max_episode_steps}
     told = [f"{value}-{name}" for name, value in wished.items() if value is not None]
-    return "-".join(["diagnosis", env_id.replace("/", "-").replace(":", "-"), args.scale, *told])
+    return "-".join(["diagnosis", env_in_names(env_id), args.scale, *told])
 
 
 def print_diagnosis(summary: "Summary") -> None:

@@ -38,9 +38,10 @@ _CPU = {
 }
 # What a further member still costs where convolutions are shared: half on MinAtar, a quarter on Atari (docs/cost.md).
 _UNSHARED = 0.35
-# What else a member's gradient step costs, on MinAtar: all pairs of quantiles, all pairs of a batch, further heads.
-_PAIR_OF_QUANTILES = 3.1e-7
-_EXTRA: dict[type, float] = {Mico: 4.2e-4, Horizons: 1.0e-4}
+# What else a member's gradient step costs, on MinAtar (docs/cost.md): each further pair of quantiles; all pairs of a
+# batch; further heads.
+_PAIR_OF_QUANTILES = 2.6e-7
+_EXTRA: dict[type, float] = {Mico: 5.0e-4, Horizons: 0.9e-4}
 # How many times the work of the laptop scale's networks those of the paper scale are.
 _PAPER_WORK = {"minatar": 2.0, "flat": 1.0}
 

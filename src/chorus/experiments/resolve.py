@@ -242,6 +242,10 @@ def name_of_seed(configuration: str, seed: int) -> str:
 def configuration_name(resolved: Resolved) -> str:
     """What the names of its seeds have in common."""
     config = resolved.config
-    env = config.env.id.replace("/", "-").replace(":", "-")
     tag = "" if resolved.is_default else f"-{config.digest()}"
-    return f"{env}__{config.preset}{tag}"
+    return f"{env_in_names(config.env.id)}__{config.preset}{tag}"
+
+
+def env_in_names(env_id: str) -> str:
+    """An environment's id in the name of a file."""
+    return env_id.replace("/", "-").replace(":", "-")

@@ -94,7 +94,7 @@ _MINATAR_LAPTOP = Row(
     members=10,
     eval_episodes=60,
     eval_slots=20,
-    # An update compares all pairs of them: ten members with 200 each took eight times as long.
+    # An update compares all pairs of them, so that 200 are sixteen times the work.
     quantiles=50,
 )
 
