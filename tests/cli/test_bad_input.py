@@ -69,6 +69,7 @@ WRONG_OPTIONS = [
     ((*CARTPOLE, "--buffer-size", "10"), ("--buffer-size 10", "--batch-size 64", "enlarge the buffer")),
     ((*CARTPOLE, "--total-steps", "100001"), ("--total-steps is 100001", "multiple of --num-envs, 4")),
     ((*CARTPOLE, "--iteration-steps", "100"), ("25 steps", "500 an episode may last", "--iteration-steps 2000")),
+    ((*CARTPOLE, "--total-steps", "100"), ("25 steps", "may last: use --total-steps 2000 or more, or --max-episode-")),
     ((*CARTPOLE, "--passive-share", "0.2"), ("--passive-share 0.2", "belongs to tandem")),
     (("double-dqn", "--env", "CartPole-v1", "--members", "3"), ("--members 3", "belongs to bootstrapped-dqn")),
     (("tandem", "--env", "CartPole-v1", "--passive-share", "2"), ("--passive-share is 2.0", "between 0 and 1")),

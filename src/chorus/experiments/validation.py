@@ -212,21 +212,17 @@ def _budget(config: RunConfig, spec: EnvSpec) -> list[str]:
             f"--buffer-size {replay.capacity} leaves {replay.capacity // slots} transitions for each of {slots} "
             f"environments; it must leave more than {replay.n_step}"
         )
-    for name, value in {
-        "--total-steps": schedule.total_steps,
-        "--iteration-steps": schedule.iteration_steps,
-    }.items():
+    lengths = {"--total-steps": schedule.total_steps, "--iteration-steps": schedule.iteration_steps}
+    for name, value in lengths.items():
         if slots >= 1 and value % slots:
             problems.append(f"{name} is {value}; it must be a multiple of --num-envs, {slots}")
-    longest, slot_steps = (
-        spec.max_episode_steps,
-        min(schedule.iteration_steps, schedule.total_steps) // max(slots, 1),
-    )
+    longest, slot_steps = spec.max_episode_steps, min(lengths.values()) // max(slots, 1)
     ends_with_an_episode = spec.whole_episodes and slots == 1
     if longest is not None and 1 <= slot_steps < longest and not ends_with_an_episode:
+        too_few = [name for name, value in lengths.items() if value < longest * slots]
         problems.append(
             f"an iteration gives each environment {slot_steps} steps, fewer than the {longest} an episode may last: "
-            f"use --iteration-steps {longest * slots} or more (and --total-steps no less), or --max-episode-steps "
+            f"use {' and '.join(f'{name} {longest * slots} or more' for name in too_few)}, or --max-episode-steps "
             f"{slot_steps} or fewer"
         )
     if schedule.learning_starts < replay.n_step * slots:
