@@ -1,7 +1,7 @@
 """What `chorus demo` runs, as data: the paper's four algorithms on MinAtar, small enough for a coffee break.
 
-Game, replay, learning rate and evaluations were chosen by measurement (docs/decisions.md): Space Invaders is the one game in which a
-small network learns something worth comparing within a few tens of thousands of steps.
+Game, replay, learning rate and evaluations were chosen by measurement (docs/decisions.md): Space Invaders is the one
+game in which a small network learns something worth comparing within a few tens of thousands of steps.
 """
 
 from collections.abc import Mapping
