@@ -140,6 +140,35 @@ def test_undecided_is_an_answer(tmp_path: Path) -> None:
     assert "Bootstrapped DQN + CERL (agg.) ends 3 % above" in found.advice.reasons[0]  # 103 against 100, the best
 
 
+LEVEL: Levels = {
+    "double-dqn": {"individual": around(100, *CLOSE)},
+    "bootstrapped-dqn": {"individual": around(100.5, *CLOSE), "aggregate": around(100, *CLOSE[::-1])},
+    "bootstrapped-dqn+larger": {"individual": around(100.5, *CLOSE), "aggregate": around(99.5, *CLOSE)},
+    "tandem": {"active": around(100, *CLOSE), "passive": around(100, *CLOSE[::-1])},
+    "cerl": {"individual": around(100, *CLOSE), "aggregate": around(100.5, *CLOSE)},
+}
+
+
+def test_differences_too_small_to_matter_are_settled(tmp_path: Path) -> None:
+    """Returns of 99 to 101.5: no resampled difference is larger than 2.5, and 5 % of 99.5 are 4.975."""
+    found = diagnosis(tmp_path, LEVEL)
+    assert verdicts(found) == dict.fromkeys((CURSE, OFF_POLICY, DIVERSITY, VOTING, CERL, BUFFER), "no")
+    assert answer(found, CURSE).startswith(
+        "No: a member of the ensemble is as good as an agent on its own, within 5 %."
+    )
+    assert "difference +0.50 (95 % interval -" in answer(found, CURSE)
+    assert found.advice.settled
+    assert found.advice.headline == "Use Double DQN: every ensemble tried is no better, and costs more."
+
+
+def test_small_differences_of_few_seeds_or_of_negative_returns_are_not_settled(tmp_path: Path) -> None:
+    few = {name: {p: v[:4] for p, v in policies.items()} for name, policies in LEVEL.items()}
+    negative = {name: {p: [x - 200 for x in v] for p, v in policies.items()} for name, policies in LEVEL.items()}
+    for name, levels in {"few": few, "negative": negative}.items():
+        found = diagnosis(tmp_path / name, levels)
+        assert verdicts(found)[CURSE] == "unsettled" and not found.advice.settled
+
+
 def test_a_single_seed_settles_nothing(tmp_path: Path) -> None:
     found = diagnosis(tmp_path, {name: {p: v[:1] for p, v in policies.items()} for name, policies in PRESENT.items()})
     assert verdicts(found) == dict.fromkeys((CURSE, OFF_POLICY, DIVERSITY, VOTING, CERL, BUFFER), "unsettled")

@@ -36,8 +36,9 @@ def advise(evidence: Evidence) -> Advice:
         return Advice(
             best.first, enough, f"{lead} {best.first.label}.", (*_reasons_for(best, against, evidence), *caution)
         )
-    if all(found.below for found in against):
-        headline = f"{lead} {single.label}: every ensemble tried is worse, and costs more."
+    if all(found.below or found.negligible for found in against):
+        found_so = "worse" if all(found.below for found in against) else "no better"
+        headline = f"{lead} {single.label}: every ensemble tried is {found_so}, and costs more."
         return Advice(single, enough, headline, (*map(compared, against), *caution))
     return Advice(
         single,

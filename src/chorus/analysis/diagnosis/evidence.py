@@ -11,9 +11,12 @@ from chorus.analysis.comparisons import same_runs, settled
 from chorus.analysis.loading import Dataset, selected
 from chorus.analysis.results import DISTANCES, VOTES, Diversity, Results, Series
 from chorus.analysis.runs import Run
+from chorus.analysis.summary import ENOUGH_SEEDS
 from chorus.analysis.variants import Variant, part_of
 
 OWN_SHARE = "replay/own_sampled/mean"
+# A difference below this share of what it is compared with would not change what anybody uses.
+NEGLIGIBLE = 0.05
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,12 @@ class Contrast:
     def below(self) -> bool:
         """Beyond doubt."""
         return self.settled and self.difference.value < 0
+
+    @property
+    def negligible(self) -> bool:
+        """Whether every difference in the interval is small; a share of a negative return would mean nothing."""
+        found, most = self.difference, NEGLIGIBLE * self.base
+        return found.runs >= ENOUGH_SEEDS and -most <= found.low and found.high <= most
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """From numbers to answers: each sentence carries its number, its interval and how many seeds it rests on.
 
-"Yes" and "no" mean that a 95 % interval excludes zero; everything else is "not settled", which is an answer, too.
+"Yes" and "no" mean that a 95 % interval excludes zero, or, for "no", everything that would matter; all else is "not
+settled", which is an answer, too.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,7 +12,14 @@ import numpy as np
 from chorus.analysis.bootstrap import MeanResampler
 from chorus.analysis.comparisons import FEWEST_RUNS
 from chorus.analysis.diagnosis.advice import Advice, advise
-from chorus.analysis.diagnosis.evidence import Contrast, Evidence, Unlikeness, gather, with_one_budget
+from chorus.analysis.diagnosis.evidence import (
+    NEGLIGIBLE,
+    Contrast,
+    Evidence,
+    Unlikeness,
+    gather,
+    with_one_budget,
+)
 from chorus.analysis.diagnosis.wording import (
     FEW_SEEDS,
     compared,
@@ -62,12 +70,13 @@ def curse(evidence: Evidence) -> Finding:
     found = members_against_single(evidence)
     if found is None:
         return _missing(question, "the single agent or the ensemble")
-    if found.below:
-        lead = "Yes: a member of the ensemble is worse than an agent on its own."
-        return _finding(question, "yes", lead, found, (cause(evidence),))
-    if found.above:
-        return _finding(question, "no", "No: a member of the ensemble is better than an agent on its own.", found)
-    return _finding(question, "unsettled", unsettled_because(found.difference), found)
+    words = Words(
+        sign=-1,
+        yes="Yes: a member of the ensemble is worse than an agent on its own.",
+        no="No: a member of the ensemble is better than an agent on its own.",
+        level="No: a member of the ensemble is as good as an agent on its own",
+    )
+    return _answer(question, words, found, details=(cause(evidence),) if found.below else ())
 
 
 def cause(evidence: Evidence) -> str:
@@ -99,13 +108,13 @@ def off_policy(evidence: Evidence) -> Finding:
     found = passive_against_active(evidence)
     if found is None:
         return _missing(question, "the tandem")
-    if found.below:
-        verdict, lead = "yes", "Yes: on the same data the passive member falls behind the active one."
-    elif found.above:
-        verdict, lead = "no", "No: on the same data the passive member is even better."
-    else:
-        verdict, lead = "unsettled", unsettled_because(found.difference)
-    return _finding(question, verdict, lead, found, details=(_ownership(evidence),))
+    words = Words(
+        sign=-1,
+        yes="Yes: on the same data the passive member falls behind the active one.",
+        no="No: on the same data the passive member is even better.",
+        level="No: on the same data the passive member is as good as the active one",
+    )
+    return _answer(question, words, found, details=(_ownership(evidence),))
 
 
 def _ownership(evidence: Evidence) -> str:
@@ -165,8 +174,13 @@ def voting(evidence: Evidence) -> Finding:
     if found is None:
         return _missing(question, "an ensemble that acts together")
     against = evidence.contrast(_series(ensemble, "aggregate"), _series(evidence.cast.single, "individual"))
-    words = ("Yes: together the members are better than one by one.", "No: together the members are worse.")
-    return _gain(question, words, found, against)
+    words = Words(
+        sign=1,
+        yes="Yes: together the members are better than one by one.",
+        no="No: together the members are worse.",
+        level="No: together the members are as good as one by one",
+    )
+    return _answer(question, words, found, beside=against)
 
 
 def cerl(evidence: Evidence) -> Finding:
@@ -175,8 +189,13 @@ def cerl(evidence: Evidence) -> Finding:
     if found is None:
         return _missing(question, "CERL or the plain ensemble")
     together = evidence.contrast(_series(evidence.cast.cerl, "aggregate"), _series(evidence.cast.ensemble, "aggregate"))
-    words = ("Yes: a member trained with CERL is better than a plain one.", "No: members trained with CERL are worse.")
-    return _gain(question, words, found, together, details=_given_back(evidence, found))
+    words = Words(
+        sign=1,
+        yes="Yes: a member trained with CERL is better than a plain one.",
+        no="No: members trained with CERL are worse.",
+        level="No: members trained with CERL are as good as plain ones",
+    )
+    return _answer(question, words, found, details=_given_back(evidence, found), beside=together)
 
 
 def _given_back(evidence: Evidence, gained: Contrast) -> tuple[str, ...]:
@@ -195,8 +214,13 @@ def buffer(evidence: Evidence) -> Finding:
         return _no_larger(question, evidence)
     together = evidence.contrast(_series(larger, "aggregate"), _series(ensemble, "aggregate"))
     sizes = f"{short_number(larger.traits.buffer)} transitions instead of {short_number(ensemble.traits.buffer)}"
-    words = (f"Yes: members are better with {sizes}.", f"No: members are worse with {sizes}.")
-    return _gain(question, words, found, together)
+    words = Words(
+        sign=1,
+        yes=f"Yes: members are better with {sizes}.",
+        no=f"No: members are worse with {sizes}.",
+        level=f"No: members are as good with {sizes}",
+    )
+    return _answer(question, words, found, beside=together)
 
 
 def _no_larger(question: str, evidence: Evidence) -> Finding:
@@ -233,21 +257,35 @@ def passive_against_active(evidence: Evidence) -> Contrast | None:
     return evidence.contrast(_series(evidence.cast.tandem, "passive"), _series(evidence.cast.tandem, "active"))
 
 
-def _gain(
-    question: str, words: tuple[str, str], found: Contrast, beside: Contrast | None, details: tuple[str, ...] = ()
+@dataclass(frozen=True)
+class Words:
+    """How to answer, if a difference is settled; `sign` is the one that means yes, `level` stands for a small one."""
+
+    sign: int
+    yes: str
+    no: str
+    level: str
+
+
+def _answer(
+    question: str,
+    words: Words,
+    found: Contrast,
+    *,
+    details: tuple[str, ...] = (),
+    beside: Contrast | None = None,
 ) -> Finding:
-    """For questions of the kind "does it pay?": `words` for yes and for no."""
+    """`beside` is another difference that belongs to the answer."""
     more = (*details, *((compared(beside),) if beside else ()))
-    if found.above:
-        return _finding(question, "yes", words[0], found, more)
-    if found.below:
-        return _finding(question, "no", words[1], found, more)
-    return _finding(question, "unsettled", unsettled_because(found.difference), found, more)
-
-
-def _finding(question: str, verdict: str, lead: str, found: Contrast, details: tuple[str, ...] = ()) -> Finding:
-    hint = (FEW_SEEDS,) if found.settled and found.difference.runs < ENOUGH_SEEDS else ()
-    return Finding(question, verdict, f"{lead} {compared(found)}", (*details, *hint))
+    if found.settled:
+        verdict, lead = ("yes", words.yes) if np.sign(found.difference.value) == words.sign else ("no", words.no)
+    elif found.negligible:
+        verdict, lead = "no", f"{words.level}, within {percent(NEGLIGIBLE)}."
+    else:
+        verdict, lead = "unsettled", unsettled_because(found.difference)
+    if found.settled and found.difference.runs < ENOUGH_SEEDS:
+        more += (FEW_SEEDS,)
+    return Finding(question, verdict, f"{lead} {compared(found)}", more)
 
 
 def _missing(question: str, who: str) -> Finding:
