@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 from synthetic_runs import ATARI4, SyntheticRun, write_study
 
+from chorus.analysis.basis import Basis, make_basis
 from chorus.analysis.loading import load_runs
 from chorus.analysis.paper import PAPER_FIGURES, draw_paper_figure
-from chorus.analysis.study import Study, make_study
-from chorus.analysis.sweeps import find_sweeps
+from chorus.analysis.swept import find_swept
 from chorus.errors import ChorusError
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
+def basis(tmp_path_factory: pytest.TempPathFactory) -> Basis:
     """All roles on four Atari games, and sweeps over size, layers, buffer and share on one of them."""
     folder = tmp_path_factory.mktemp("runs")
     presets = ("double-dqn", "bootstrapped-dqn", "cerl", "tandem")
@@ -48,7 +48,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
             name=f"half-{seed}",
             action_repeat=4,
         ).write(folder)
-    return make_study(load_runs([folder]))
+    return make_basis(load_runs([folder]))
 
 
 def test_all_data_figures_are_there() -> None:
@@ -56,8 +56,8 @@ def test_all_data_figures_are_there() -> None:
 
 
 @pytest.mark.parametrize("number", [2, 3, 4, 5, 7, 8, 12, 13, 18, 19, 21, 22])
-def test_figures_are_drawn(study: Study, number: int) -> None:
-    panels = draw_paper_figure(study, number)
+def test_figures_are_drawn(basis: Basis, number: int) -> None:
+    panels = draw_paper_figure(basis, number)
     for drawing in panels.values():
         assert drawing.rows and drawing.caption
         assert "seed" in drawing.caption
@@ -66,17 +66,17 @@ def test_figures_are_drawn(study: Study, number: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", sorted(set(PAPER_FIGURES) - {2, 3, 4, 5, 7, 8, 12, 13, 18, 19, 21, 22}))
-def test_the_other_figures_are_drawn(study: Study, number: int) -> None:
-    assert all(drawing.rows for drawing in draw_paper_figure(study, number).values())
+def test_the_other_figures_are_drawn(basis: Basis, number: int) -> None:
+    assert all(drawing.rows for drawing in draw_paper_figure(basis, number).values())
 
 
-def test_panels_are_the_papers(study: Study) -> None:
-    assert set(draw_paper_figure(study, 2)) == {"curves", "gains", "environments"}
-    assert set(draw_paper_figure(study, 5)) == {"sweep-members", "sweep-shared_layers"}
-    rows = draw_paper_figure(study, 5)["sweep-members"]
+def test_panels_are_the_papers(basis: Basis) -> None:
+    assert set(draw_paper_figure(basis, 2)) == {"curves", "gains", "environments"}
+    assert set(draw_paper_figure(basis, 5)) == {"sweep-members", "sweep-shared_layers"}
+    rows = draw_paper_figure(basis, 5)["sweep-members"]
     assert [axes.get_ylabel() for axes in rows.figure.axes][-1] == "vote entropy (nats)"
     assert rows.figure.axes[0].get_ylabel() == "score (Double DQN = 1)"
-    assert study.scale.kind == "human"
+    assert basis.scale.kind == "human"
     sizes = sorted({row[2] for row in rows.rows if row[2] is not None})
     assert sizes == [2.0, 5.0, 10.0]
 
@@ -92,7 +92,7 @@ def test_a_sweep_over_two_settings_has_a_line_for_each_value_of_the_other(tmp_pa
                     level={"individual": 1.0, "aggregate": 1.0},
                     name=f"{members}-{rate}-{seed}",
                 ).write(tmp_path)
-    (sizes,) = find_sweeps(make_study(load_runs([tmp_path])).results)
+    (sizes,) = find_swept(make_basis(load_runs([tmp_path])).results)
     assert [[variant.traits.members for variant in group] for group in sizes.groups] == [[2, 5], [2, 5]]
     assert [sizes.group_label(group) for group in sizes.groups] == [
         "Bootstrapped DQN, learning_rate=0.0001",
@@ -100,10 +100,10 @@ def test_a_sweep_over_two_settings_has_a_line_for_each_value_of_the_other(tmp_pa
     ]
 
 
-def test_unknown_and_undrawable_figures_are_refused(study: Study, tmp_path: Path) -> None:
+def test_unknown_and_undrawable_figures_are_refused(basis: Basis, tmp_path: Path) -> None:
     with pytest.raises(ChorusError, match="no data figure 6"):
-        draw_paper_figure(study, 6)
+        draw_paper_figure(basis, 6)
     SyntheticRun().write(tmp_path)
-    alone = make_study(load_runs([tmp_path]))
+    alone = make_basis(load_runs([tmp_path]))
     with pytest.raises(ChorusError, match="needs runs with several replay capacities"):
         draw_paper_figure(alone, 4)

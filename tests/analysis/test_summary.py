@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from synthetic_runs import MINATAR, SyntheticRun, write_study
 
+from chorus.analysis.basis import make_basis
 from chorus.analysis.loading import load_runs
-from chorus.analysis.study import make_study
 from chorus.analysis.summary import Finding, Summary, summarise
 
 
 def findings(folder: Path) -> dict[str, Finding]:
-    summary = summarise(make_study(load_runs([folder])))
+    summary = summarise(make_basis(load_runs([folder])))
     return {finding.question: finding for finding in summary.findings}
 
 
@@ -92,7 +92,7 @@ def test_what_was_not_run_is_said(tmp_path: Path, presets: tuple[str, ...], sent
 def test_dqn_and_sac_are_judged_apart(tmp_path: Path) -> None:
     write_study(tmp_path, presets=("double-dqn", "bootstrapped-dqn"), seeds=3)
     write_study(tmp_path, presets=("sac", "ensemble-sac"), envs=("Ant-v4",), seeds=3)
-    summary = summarise(make_study(load_runs([tmp_path])))
+    summary = summarise(make_basis(load_runs([tmp_path])))
     asked = [f for f in summary.findings if f.question == CURSE]
     assert len(asked) == 2 and "SAC" in asked[1].answer
 
@@ -111,7 +111,7 @@ def test_cautions_name_everything_that_could_mislead(tmp_path: Path) -> None:
     damaged = SyntheticRun(seed=8).write(tmp_path)
     with (damaged / "metrics.jsonl").open("a") as file:
         file.write('{"iteration"')
-    summary = summarise(make_study(load_runs([tmp_path])))
+    summary = summarise(make_basis(load_runs([tmp_path])))
     text = " ".join(summary.cautions)
     for words in (
         "1 running, 1 failed",

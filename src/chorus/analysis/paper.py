@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from chorus.analysis import contrasts, drawings
+from chorus.analysis.basis import Basis
 from chorus.analysis.families import find_families
 from chorus.analysis.figures import Drawing
 from chorus.analysis.results import DIVERSITIES, Series
-from chorus.analysis.study import Study
-from chorus.analysis.sweeps import find_sweeps
+from chorus.analysis.swept import find_swept
 from chorus.errors import ChorusError
 
 Panels = dict[str, Drawing | None]
@@ -24,12 +24,12 @@ class PaperFigure:
 
     shows: str
     needs: str
-    draw: Callable[[Study], Panels]
+    draw: Callable[[Basis], Panels]
     by_single_agent: bool = False  # drawn in scores normalised by the single agent, where that is defined
 
 
-def draw_paper_figure(study: Study, number: int) -> dict[str, Drawing]:
-    """The panels of figure `number` as far as the study's runs allow."""
+def draw_paper_figure(basis: Basis, number: int) -> dict[str, Drawing]:
+    """The panels of figure `number` as far as the runs allow."""
     if number not in PAPER_FIGURES:
         known = f"{min(PAPER_FIGURES)} to {max(PAPER_FIGURES)}"
         raise ChorusError(
@@ -38,19 +38,19 @@ def draw_paper_figure(study: Study, number: int) -> dict[str, Drawing]:
         )
     figure = PAPER_FIGURES[number]
     if figure.by_single_agent:
-        study = study.by_single_agent()
-    panels = {name: drawing for name, drawing in figure.draw(study).items() if drawing is not None}
+        basis = basis.by_single_agent()
+    panels = {name: drawing for name, drawing in figure.draw(basis).items() if drawing is not None}
     if not panels:
         raise ChorusError(f"Figure {number} ({figure.shows}) needs {figure.needs}; these runs have none of it.")
     return panels
 
 
-def pick(study: Study, roles: Iterable[str], policies: Iterable[str]) -> list[Series]:
+def pick(basis: Basis, roles: Iterable[str], policies: Iterable[str]) -> list[Series]:
     """The series with one of these roles and policies; a single agent is only ever an individual, and always counts."""
     roles, wanted, alone = set(roles), set(policies), {"individual"}
     return [
         series
-        for series in study.results.series
+        for series in basis.results.series
         if series.variant.traits.role in roles
         and series.policy in (alone if series.variant.traits.members == 1 else wanted)
     ]
@@ -59,94 +59,94 @@ def pick(study: Study, roles: Iterable[str], policies: Iterable[str]) -> list[Se
 ENSEMBLES = ("ensemble", "cross", "cross_own", "horizons", "beside")
 
 
-def together(study: Study) -> Panels:
+def together(basis: Basis) -> Panels:
     """Figure 2: single agent, members and votes; gains over the single agent; every environment."""
-    series = pick(study, ("single", "ensemble"), ("individual", "aggregate"))
+    series = pick(basis, ("single", "ensemble"), ("individual", "aggregate"))
     pairs = [
         (Series(f.ensemble, policy), f.single)
-        for f in find_families(study.results)
+        for f in find_families(basis.results)
         if f.single and f.ensemble
         for policy in ("individual", "aggregate")
     ]
     return {
-        "curves": drawings.learning(study, series),
-        "gains": contrasts.gains(study, pairs),
-        "environments": drawings.learning_grid(study, series),
+        "curves": drawings.learning(basis, series),
+        "gains": contrasts.gains(basis, pairs),
+        "environments": drawings.learning_grid(basis, series),
     }
 
 
-def tandem_series(study: Study) -> list[Series]:
-    return pick(study, ("single", "ensemble"), ("individual",)) + pick(study, ("tandem",), ("active", "passive"))
+def tandem_series(basis: Basis) -> list[Series]:
+    return pick(basis, ("single", "ensemble"), ("individual",)) + pick(basis, ("tandem",), ("active", "passive"))
 
 
-def tandem(study: Study) -> Panels:
+def tandem(basis: Basis) -> Panels:
     """Figure 3: the tandem between single agent and ensemble, and how the gaps go together."""
     found = [
-        contrasts.tandem_gaps(study, f.single, f.ensemble, f.tandem)
-        for f in find_families(study.results)
+        contrasts.tandem_gaps(basis, f.single, f.ensemble, f.tandem)
+        for f in find_families(basis.results)
         if f.single and f.ensemble and f.tandem
     ]
-    return {"curves": drawings.learning(study, tandem_series(study)), "gaps": found[0] if found else None}
+    return {"curves": drawings.learning(basis, tandem_series(basis)), "gaps": found[0] if found else None}
 
 
-def tandem_environments(study: Study) -> Panels:
-    return {"environments": drawings.learning_grid(study, tandem_series(study))}
+def tandem_environments(basis: Basis) -> Panels:
+    return {"environments": drawings.learning_grid(basis, tandem_series(basis))}
 
 
-def by_policy(study: Study) -> Panels:
+def by_policy(basis: Basis) -> Panels:
     """Votes in one panel, members in the other, the single agents in both; over all and by environment."""
     panels: Panels = {}
     for policy in ("aggregate", "individual"):
-        series = pick(study, ("single", *ENSEMBLES), (policy,))
-        panels[f"curves-{policy}"] = drawings.learning(study, series, title=policy)
-        panels[f"environments-{policy}"] = drawings.learning_grid(study, series)
+        series = pick(basis, ("single", *ENSEMBLES), (policy,))
+        panels[f"curves-{policy}"] = drawings.learning(basis, series, title=policy)
+        panels[f"environments-{policy}"] = drawings.learning_grid(basis, series)
     return panels
 
 
-def cerl(study: Study) -> Panels:
+def cerl(basis: Basis) -> Panels:
     """Figure 7: curves by policy, diversity, and the buffer sweep."""
-    panels = by_policy(study)
+    panels = by_policy(basis)
     kept = {name: drawing for name, drawing in panels.items() if name.startswith("curves")}
-    measured = {measure.name.replace(" ", "-"): contrasts.diversity(study, measure) for measure in DIVERSITIES}
-    return kept | measured | sweeps("buffer")(study)
+    measured = {measure.name.replace(" ", "-"): contrasts.diversity(basis, measure) for measure in DIVERSITIES}
+    return kept | measured | sweeps("buffer")(basis)
 
 
-def environments(policy: str) -> Callable[[Study], Panels]:
+def environments(policy: str) -> Callable[[Basis], Panels]:
     """Figures 9 and 10: every game, one policy."""
 
-    def draw(study: Study) -> Panels:
-        series = pick(study, ("single", *ENSEMBLES), (policy,))
-        return {"environments": drawings.learning_grid(study, series)}
+    def draw(basis: Basis) -> Panels:
+        series = pick(basis, ("single", *ENSEMBLES), (policy,))
+        return {"environments": drawings.learning_grid(basis, series)}
 
     return draw
 
 
-def sweeps(*fields: str) -> Callable[[Study], Panels]:
-    def draw(study: Study) -> Panels:
-        found = [s for s in find_sweeps(study.results) if s.field in fields]
-        return {f"sweep-{s.field}": contrasts.sweep(study, s) for s in found}
+def sweeps(*fields: str) -> Callable[[Basis], Panels]:
+    def draw(basis: Basis) -> Panels:
+        found = [s for s in find_swept(basis.results) if s.field in fields]
+        return {f"sweep-{s.field}": contrasts.sweep(basis, s) for s in found}
 
     return draw
 
 
-def votes_over_members(study: Study) -> Panels:
+def votes_over_members(basis: Basis) -> Panels:
     """Figure 12: what voting adds."""
-    ensembles = [f.ensemble for f in find_families(study.results) if f.ensemble]
+    ensembles = [f.ensemble for f in find_families(basis.results) if f.ensemble]
     pairs = [(Series(v, "aggregate"), Series(v, "individual")) for v in ensembles]
-    return {"gains": contrasts.gains(study, pairs)}
+    return {"gains": contrasts.gains(basis, pairs)}
 
 
-def over_the_plain_ensemble(study: Study) -> Panels:
+def over_the_plain_ensemble(basis: Basis) -> Panels:
     """Figures 13, 27 and 28: whatever ensemble was run beside the plain one, against it, both policies."""
     pairs: list[tuple[Series, Series]] = []
-    for family in find_families(study.results):
+    for family in find_families(basis.results):
         if family.ensemble is None:
             continue
-        for variant in study.results.dataset.variants:
+        for variant in basis.results.dataset.variants:
             alike = variant.traits.estimate == family.ensemble.traits.estimate
             if alike and variant.traits.role in ENSEMBLES and variant is not family.ensemble:
                 pairs += [(Series(variant, p), Series(family.ensemble, p)) for p in ("individual", "aggregate")]
-    return {"gains": contrasts.gains(study, pairs)}
+    return {"gains": contrasts.gains(basis, pairs)}
 
 
 BOTH = "a single agent and a plain ensemble"

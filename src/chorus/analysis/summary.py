@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 
 from chorus.analysis import aggregates
+from chorus.analysis.basis import Basis
 from chorus.analysis.bootstrap import Estimate, MeanResampler, Rng
 from chorus.analysis.cautions import cautions
 from chorus.analysis.comparisons import Difference, difference, env_differences, normalised_matrix
 from chorus.analysis.families import Family, find_families
 from chorus.analysis.normalisation import Normalisation
 from chorus.analysis.results import Results, Series
-from chorus.analysis.study import Study
 
 # With fewer runs the percentile interval is clearly too narrow (docs/report.md).
 ENOUGH_SEEDS = 5
@@ -109,17 +109,17 @@ def verdict(found: Difference, sign: int) -> str:
     return "yes" if np.sign(found.estimate.value) == sign else "no"
 
 
-def summarise(study: Study, title: str | None = None) -> Summary:
-    """All that can be said in a few sentences about a study."""
-    results = study.results
+def summarise(basis: Basis, title: str | None = None) -> Summary:
+    """All that can be said in a few sentences about some runs."""
+    results = basis.results
     return Summary(
         title=title or default_title(results.envs),
         out=None,
         runs=len(results.dataset.runs),
         environments=results.envs,
-        scale=study.scale.meaning,
-        findings=find_findings(results, study.scale, study.rng),
-        cautions=tuple(cautions(results, study.scale)),
+        scale=basis.scale.meaning,
+        findings=find_findings(results, basis.scale, basis.rng),
+        cautions=tuple(cautions(results, basis.scale)),
     )
 
 

@@ -12,10 +12,10 @@ _FORMATS = ("svg", "png")
 
 def write_findings(jobs: "Sequence[Job]", folder: Path, title: str, figure: int | None = None, tag: str = "") -> None:
     """Answers in the terminal, the report and perhaps a figure in `folder`."""
+    from chorus.analysis.basis import make_basis
     from chorus.analysis.loading import load_runs
     from chorus.analysis.paper import draw_paper_figure
     from chorus.analysis.report import write_dataset_report
-    from chorus.analysis.study import make_study
     from chorus.errors import ChorusError
     from chorus.experiments.jobs import evaluated
 
@@ -34,7 +34,7 @@ def write_findings(jobs: "Sequence[Job]", folder: Path, title: str, figure: int 
         print(f"Note: {caution}")
     if figure is not None:
         try:
-            panels = draw_paper_figure(make_study(dataset), figure)
+            panels = draw_paper_figure(make_basis(dataset), figure)
         except ChorusError as problem:
             print(f"no figure: {problem}")
             panels = {}

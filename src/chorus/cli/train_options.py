@@ -118,6 +118,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     learning = parser.add_argument_group("learning")
     for name, kind, metavar, text in (
         ("--learning-rate", number, "RATE", "step size of the optimiser"),
+        ("--optimizer-epsilon", number, "EPS", "what the optimiser adds to a gradient's size before it divides by it"),
         ("--batch-size", whole, "B", "transitions in a batch"),
         ("--buffer-size", whole, "TRANSITIONS", "transitions in the replay"),
         ("--discount", number, "GAMMA", "discount of the main heads, 0 to 1"),

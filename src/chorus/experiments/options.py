@@ -17,6 +17,7 @@ OPTIONS: dict[str, str] = {
     "members": "agent.members",
     "shared_layers": "agent.shared_layers",
     "learning_rate": "agent.optimizer.learning_rate",
+    "optimizer_epsilon": "agent.optimizer.epsilon",
     "discount": "agent.discount",
     "prior_scale": "agent.prior_scale",
     "mico_weight": "agent.auxiliary.weight",

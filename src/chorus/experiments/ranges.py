@@ -89,7 +89,7 @@ def _of_the_agent(agent: AgentSettings) -> _Numbers:
     if isinstance(error, Huber | TwiceHuber):
         yield name, error.threshold, _POSITIVE
     yield "--learning-rate", agent.optimizer.learning_rate, _POSITIVE
-    yield "agent.optimizer.epsilon", agent.optimizer.epsilon, _POSITIVE
+    yield "--optimizer-epsilon", agent.optimizer.epsilon, _POSITIVE
     if isinstance(agent.optimizer, CentredRMSProp):
         yield "agent.optimizer.decay", agent.optimizer.decay, _BELOW_1
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from chorus.analysis import figures
+from chorus.analysis.basis import Basis, final_meaning, make_basis
 from chorus.analysis.cautions import cautions
 from chorus.analysis.contrasts import INTERVAL
 from chorus.analysis.diagnosis.evidence import with_one_budget
@@ -12,7 +13,6 @@ from chorus.analysis.diagnosis.verdicts import Diagnosis, diagnose
 from chorus.analysis.loading import load_runs
 from chorus.analysis.report.plates import Plate, Section, diagrams, inside, panels
 from chorus.analysis.report.writing import render_page, write_page
-from chorus.analysis.study import Study, final_meaning, make_study
 from chorus.analysis.summary import Summary
 
 
@@ -23,57 +23,57 @@ def write_diagnosis(
 
     `actions` is how many there are to choose from; the same runs and the same seed give the same bytes.
     """
-    study = make_study(with_one_budget(load_runs(paths), env), seed)
-    diagnosis = diagnose(study.results, env, seed=seed, actions=actions)
-    summary = summarise(study, diagnosis)
-    return write_page(render_page(study, summary, make_sections(study, diagnosis), seed), summary, out)
+    basis = make_basis(with_one_budget(load_runs(paths), env), seed)
+    diagnosis = diagnose(basis.results, env, seed=seed, actions=actions)
+    summary = summarise(basis, diagnosis)
+    return write_page(render_page(basis, summary, make_sections(basis, diagnosis), seed), summary, out)
 
 
-def summarise(study: Study, diagnosis: Diagnosis) -> Summary:
+def summarise(basis: Basis, diagnosis: Diagnosis) -> Summary:
     return Summary(
         title=f"What to use on {diagnosis.env}",
         out=None,
-        runs=len(study.results.dataset.runs),
-        environments=study.results.envs,
-        scale=study.scale.meaning,
+        runs=len(basis.results.dataset.runs),
+        environments=basis.results.envs,
+        scale=basis.scale.meaning,
         findings=diagnosis.findings,
-        cautions=tuple(cautions(study.results, study.scale)),
+        cautions=tuple(cautions(basis.results, basis.scale)),
         kind="diagnosis",
         conclusion=(diagnosis.advice.headline, *diagnosis.advice.reasons),
     )
 
 
-def make_sections(study: Study, diagnosis: Diagnosis) -> list[Section]:
-    compared = differences(study, diagnosis)
+def make_sections(basis: Basis, diagnosis: Diagnosis) -> list[Section]:
+    compared = differences(basis, diagnosis)
     shown = [Plate("differences", "Who ends above whom", compared)] if compared else []
     sections = [
         Section(
             "evidence",
             "The evidence",
             "Final returns, two at a time, and how they came about.",
-            [*shown, *learning(study)],
+            [*shown, *learning(basis)],
         ),
-        Section("inside", "Diversity and settings", "How unlike members are; what settings do.", inside(study)),
-        Section("diagrams", "What ran", "Drawn from the runs' configurations.", diagrams(study)),
+        Section("inside", "Diversity and settings", "How unlike members are; what settings do.", inside(basis)),
+        Section("diagrams", "What ran", "Drawn from the runs' configurations.", diagrams(basis)),
     ]
     return [section for section in sections if section.plates]
 
 
-def learning(study: Study) -> list[Plate]:
-    return [replace(plate, title="How returns grew") for plate in panels(study)]
+def learning(basis: Basis) -> list[Plate]:
+    return [replace(plate, title="How returns grew") for plate in panels(basis)]
 
 
-def differences(study: Study, diagnosis: Diagnosis) -> figures.Drawing | None:
+def differences(basis: Basis, diagnosis: Diagnosis) -> figures.Drawing | None:
     """Every difference the answers speak of, with its interval."""
     if not diagnosis.contrasts:
         return None
     bars = [
-        figures.Labelled(name, study.look(found.first), found.difference) for name, found in diagnosis.contrasts.items()
+        figures.Labelled(name, basis.look(found.first), found.difference) for name, found in diagnosis.contrasts.items()
     ]
     series = [one for found in diagnosis.contrasts.values() for one in (found.first, found.second)]
     env = (diagnosis.env,)
     caption = (
-        f"Difference of mean final returns, {study.seeds(series, env)}; {final_meaning(env)}. "
+        f"Difference of mean final returns, {basis.seeds(series, env)}; {final_meaning(env)}. "
         f"Lines: {INTERVAL}; where one crosses zero, nothing is settled."
     )
     return figures.score_bars(bars, title="", x_label="difference in return", caption=caption)

@@ -56,7 +56,7 @@ class Look:
 
 
 class Palette:
-    """Gives each variant of a study one colour, and each of its policies a dash."""
+    """Gives each variant of a dataset one colour, and each of its policies a dash."""
 
     def __init__(self, variants: Sequence[Variant]) -> None:
         taken: set[int] = set()

@@ -12,13 +12,13 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from chorus.analysis.basis import Basis, make_basis
 from chorus.analysis.figures.style import DARK, GRID, INK, LIGHT, MUTED, PAPER, SOLID, Look
 from chorus.analysis.loading import Dataset, load_runs
 from chorus.analysis.report import tables
 from chorus.analysis.report.plates import Plate, Section, make_sections
 from chorus.analysis.report.svg import POINTS_AN_INCH, hover_data, to_svg
 from chorus.analysis.scores import Reference
-from chorus.analysis.study import Study, make_study
 from chorus.analysis.summary import Summary, summarise
 from chorus.errors import ChorusError
 
@@ -69,15 +69,15 @@ def render_report(
     scale_by: str | None = None,
 ) -> tuple[str, Summary]:
     """The page as text, and what it found."""
-    study = make_study(dataset, seed, references, scale_by)
-    summary = summarise(study, title)
-    return render_page(study, summary, make_sections(study), seed), summary
+    basis = make_basis(dataset, seed, references, scale_by)
+    summary = summarise(basis, title)
+    return render_page(basis, summary, make_sections(basis), seed), summary
 
 
-def render_page(study: Study, summary: Summary, sections: list[Section], seed: int) -> str:
+def render_page(basis: Basis, summary: Summary, sections: list[Section], seed: int) -> str:
     """Answers first, then the figures in their sections, then tables and configurations."""
-    dataset = study.results.dataset
-    series_numbers = {series.label: number for number, series in enumerate(study.results.series)}
+    dataset = basis.results.dataset
+    series_numbers = {series.label: number for number, series in enumerate(basis.results.series)}
     env_numbers = {env: number for number, env in enumerate(dataset.envs)}
     script, style = _page_file("report.js"), _page_file("report.css")
     environment = Environment(
@@ -91,13 +91,13 @@ def render_page(study: Study, summary: Summary, sections: list[Section], seed: i
     shown = [[_show_plate(plate, series_numbers) for plate in section.plates] for section in sections]
     return environment.get_template("report.html.j2").render(
         summary=summary,
-        scale=study.scale,
+        scale=basis.scale,
         sections=list(zip(sections, shown, strict=True)),
-        series=[(s.label, study.look(s)) for s in study.results.series],
+        series=[(s.label, basis.look(s)) for s in basis.results.series],
         series_numbers=series_numbers,
         env_numbers=env_numbers,
         tables={
-            "final": tables.final_table(study.results, study.resampler),
+            "final": tables.final_table(basis.results, basis.resampler),
             "runs": tables.run_table(dataset),
             "coverage": tables.coverage_table(dataset),
             "settings": tables.difference_table(dataset),

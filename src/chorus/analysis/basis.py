@@ -16,7 +16,7 @@ from chorus.analysis.scores import Reference, atari_game, final_evaluations, ref
 
 
 @dataclass(frozen=True)
-class Study:
+class Basis:
     """Runs under analysis; one palette and one generator serve all their figures."""
 
     results: Results
@@ -26,8 +26,8 @@ class Study:
     resampler: MeanResampler
     references: dict[str, Reference] | None = None
 
-    def by_single_agent(self) -> "Study":
-        """The same study in scores normalised by the single agent, where that scale is defined."""
+    def by_single_agent(self) -> "Basis":
+        """The same runs in scores normalised by the single agent, where that scale is defined."""
         known = references_for(self.results.envs, self.references)
         return replace(self, scale=single_agent_scale(self.results, known) or self.scale)
 
@@ -64,16 +64,16 @@ class Study:
         return f" Not run in every environment, so not shown: {', '.join(names)}." if names else ""
 
 
-def make_study(
+def make_basis(
     dataset: Dataset,
     seed: int = 0,
     references: dict[str, Reference] | None = None,
     scale_by: str | None = None,
-) -> Study:
-    """A study of a dataset; the seed decides every interval in it."""
+) -> Basis:
+    """What figures and answers about a dataset are made from; the seed decides every interval in it."""
     results, rng = Results(dataset), np.random.default_rng(seed)
     scale = choose_normalisation(results, references, scale_by)
-    return Study(results, scale, Palette(dataset.variants), rng, MeanResampler(rng), references)
+    return Basis(results, scale, Palette(dataset.variants), rng, MeanResampler(rng), references)
 
 
 def x_label(envs: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Finding sweeps in a study: variants of one preset that differ in a single number."""
+"""Finding the settings that were swept: variants of one preset that differ in a single number."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ LOGARITHMIC = ("buffer", "members")
 
 
 @dataclass(frozen=True)
-class Sweep:
+class SweptSetting:
     """One setting over several values, for each group of variants that are otherwise alike."""
 
     field: str
@@ -43,7 +43,7 @@ class Sweep:
         return ", ".join([display_name(first.preset, {}), *others])
 
 
-def find_sweeps(results: Results) -> tuple[Sweep, ...]:
+def find_swept(results: Results) -> tuple[SweptSetting, ...]:
     variants = results.dataset.variants
     found = []
     for field, axis in FIELDS.items():
@@ -58,7 +58,7 @@ def find_sweeps(results: Results) -> tuple[Sweep, ...]:
             singles = [v for v in variants if v.traits.role == "single" and v.traits.plain]
             ordered = [tuple(sorted(group, key=_by(field))) for group in real]
             bystanders = () if field == "buffer" else tuple(singles[:1])
-            found.append(Sweep(field, axis, tuple(ordered), bystanders))
+            found.append(SweptSetting(field, axis, tuple(ordered), bystanders))
     return tuple(found)
 
 
