@@ -122,3 +122,43 @@ def test_cautions_name_everything_that_could_mislead(tmp_path: Path) -> None:
     ):
         assert words in text
     assert isinstance(summary, Summary) and summary.runs == 8
+
+
+def test_in_one_environment_the_mean_of_its_runs_is_judged(tmp_path: Path) -> None:
+    """Returns 10, 10, 10, 10, 20 have the mean 12 and the interquartile mean 10; the single agent has 12 everywhere."""
+    for seed, level in enumerate((10.0, 10.0, 10.0, 10.0, 20.0)):
+        SyntheticRun(seed=seed, level={"individual": 12.0}).write(tmp_path)
+        SyntheticRun(preset="bootstrapped-dqn", seed=seed, level={"individual": level}).write(tmp_path)
+    answer = findings(tmp_path)[CURSE]
+    assert "mean 1.00 against 1.00, difference +0.00" in answer.answer  # 12 / 12
+    assert not any("By environment" in detail for detail in answer.details)
+    assert answer.details[-1].endswith("5 seeds.")
+
+
+def test_a_share_of_the_worst_run_is_not_said(tmp_path: Path) -> None:
+    """Without a single agent zero is the worst run, whatever its return."""
+    write_study(tmp_path, presets=("bootstrapped-dqn", "cerl"), envs=MINATAR[:1])
+    answer = findings(tmp_path)[CERL].answer
+    assert "scores above Bootstrapped DQN (indiv.): mean" in answer and "%" not in answer.split("(95 %")[0]
+
+
+def test_every_value_of_a_sweep_is_answered(tmp_path: Path) -> None:
+    """Members of 2, 5 and 10 at 0.9, 0.8 and 0.7 of the single agent; CERL with 2 and 10 of them 0.05 above."""
+    for seed in range(5):
+        SyntheticRun(seed=seed, level={"individual": 10.0}).write(tmp_path)
+        for size, level in {2: 9.0, 5: 8.0, 10: 7.0}.items():
+            for preset, gain in {"bootstrapped-dqn": 0.0, **({"cerl": 0.5} if size != 5 else {})}.items():
+                SyntheticRun(
+                    preset=preset,
+                    seed=seed,
+                    level={"individual": level + gain, "aggregate": 10.0 + gain},
+                    overrides={"agent.members": size},
+                    name=f"{preset}-{size}-{seed}",
+                ).write(tmp_path)
+    answers = findings(tmp_path)
+    assert "difference -0.30" in answers[CURSE].answer  # 7 against 10: the most members of those with as many runs
+    said = " ".join(answers[CURSE].details)
+    assert "difference -0.10" in said and "difference -0.20" in said
+    gains = [d for d in answers[CERL].details if "(indiv.) scores" in d]
+    assert len(gains) == 1 and "difference +0.05" in gains[0]  # N = 2; for N = 5 there is none
+    assert sum("(agg.) scores" in detail and "(indiv.)" in detail for detail in answers[VOTING].details) == 2

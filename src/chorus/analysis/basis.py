@@ -8,6 +8,7 @@ import numpy as np
 from chorus.analysis import figures
 from chorus.analysis.bootstrap import MeanResampler, Rng
 from chorus.analysis.comparisons import Band
+from chorus.analysis.counted import many
 from chorus.analysis.figures.style import Palette
 from chorus.analysis.loading import Dataset
 from chorus.analysis.normalisation import Normalisation, choose_normalisation, single_agent_scale
@@ -56,7 +57,7 @@ class Basis:
         """`5 seeds`, or `3 to 5 seeds`."""
         counts = [len(f.values) for s in series for env in envs if (f := self.results.final(s, env))]
         low, high = min(counts, default=0), max(counts, default=0)
-        return f"{low} seed{'s' if low != 1 else ''}" if low == high else f"{low} to {high} seeds"
+        return many(low, "seed") if low == high else f"{low} to {high} seeds"
 
     def absent(self) -> str:
         kept = self.everywhere()

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from chorus.analysis.counted import many
 from chorus.analysis.loading import Dataset
 from chorus.analysis.normalisation import Normalisation
 from chorus.analysis.results import Results
@@ -13,21 +14,20 @@ def cautions(results: Results, scale: Normalisation) -> list[str]:
     dataset = results.dataset
     notes = []
     if smoke := sum(run.config.get("scale") == "smoke" for run in dataset.runs):
-        whose = "" if smoke == len(dataset.runs) else f" ({_many(smoke, 'run')} of {len(dataset.runs)})"
+        whose = "" if smoke == len(dataset.runs) else f" ({many(smoke, 'run')} of {len(dataset.runs)})"
         notes.append(f"At the smoke scale{whose} nothing is learnt: this shows that everything works, and no more.")
     states = Counter(run.state for run in dataset.runs)
     if early := [f"{states[state]} {state}" for state in ("running", "failed", "unknown") if states[state]]:
         notes.append(
-            f"Runs that have not ended: {', '.join(early)}. They are in the curves, and in final scores "
-            "only where "
-            "no run of that algorithm has ended."
+            f"Runs that have not ended: {', '.join(early)}. They are in the curves, and in final scores only where no "
+            "run of that algorithm has ended."
         )
     if states["diverged"]:
-        notes.append(f"{_many(states['diverged'], 'run')} diverged; the last evaluations count as the outcome.")
+        notes.append(f"{many(states['diverged'], 'run')} diverged; the last evaluations count as the outcome.")
     if dataset.unusable:
-        notes.append(f"{_many(len(dataset.unusable), 'run')} could not be used; the table of runs tells why.")
+        notes.append(f"{many(len(dataset.unusable), 'run')} could not be used; the table of runs tells why.")
     if dataset.damaged_lines:
-        notes.append(f"{_many(dataset.damaged_lines, 'damaged line')} skipped (a run was killed while writing).")
+        notes.append(f"{many(dataset.damaged_lines, 'damaged line')} skipped (a run was killed while writing).")
     if outside := [env for env in results.envs if env not in scale.envs]:
         notes.append(f"Not on the common scale, so only in their own figures: {', '.join(outside)}.")
     steps = {env: [f.last_step for s in results.series if (f := results.final(s, env))] for env in results.envs}
@@ -59,7 +59,3 @@ def coverage_notes(dataset: Dataset) -> list[str]:
 
 def _list(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers))
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' if count != 1 else ''}"

@@ -27,6 +27,22 @@ FEWEST_RUNS = 3
 
 
 @dataclass(frozen=True)
+class Centre:
+    """One number for many final scores."""
+
+    name: str
+    of: aggregates.Aggregate
+
+
+IQM, MEAN = Centre("IQM", aggregates.iqm), Centre("mean", aggregates.mean)
+
+
+def centre(envs: Sequence[str]) -> Centre:
+    """The interquartile mean over several environments, as the paper; in one the mean of its runs, as its curves."""
+    return IQM if len(envs) > 1 else MEAN
+
+
+@dataclass(frozen=True)
 class Band:
     """A curve with its interval; `runs` is the number of runs (in the poorest environment) at each point."""
 
@@ -123,14 +139,19 @@ def difference(
     scale: Normalisation,
     rng: Rng,
 ) -> Difference:
-    """The difference of two IQMs; two policies of the same runs are resampled together."""
+    """The difference of two centres; two policies of the same runs are resampled together."""
     x, y = (normalised_matrix(results, series, envs, scale) for series in (first, second))
-    value = float(aggregates.iqm(x) - aggregates.iqm(y))
+    middle = centre(envs).of
+    value = float(middle(x) - middle(y))
     runs = int(min(np.isfinite(x).sum(axis=0).min(), np.isfinite(y).sum(axis=0).min()))
     if max(len(x), len(y)) < 2:
         return Difference(first, second, tuple(envs), Estimate(value, np.nan, np.nan, runs), np.nan)
     paired = all(same_runs(results, first, second, env) for env in envs)
-    samples = resampled_pair(x, y, _iqm_difference, rng, FINAL_RESAMPLES, paired=paired)
+
+    def statistic(x: np.ndarray, y: np.ndarray, of_x: np.ndarray, of_y: np.ndarray) -> np.ndarray:
+        return middle(x, of_x) - middle(y, of_y)
+
+    samples = resampled_pair(x, y, statistic, rng, FINAL_RESAMPLES, paired=paired)
     low, high = map(float, percentile_interval(samples))
     same_side = float(np.mean(np.sign(samples) == np.sign(value))) if value else 0.5
     return Difference(first, second, tuple(envs), Estimate(value, low, high, runs), same_side)
@@ -158,7 +179,3 @@ def same_runs(results: Results, first: Series, second: Series, env: str) -> bool
         return False
     x, y = results.final(first, env), results.final(second, env)
     return x is not None and y is not None and x.runs == y.runs
-
-
-def _iqm_difference(x: np.ndarray, y: np.ndarray, of_x: np.ndarray, of_y: np.ndarray) -> np.ndarray:
-    return aggregates.iqm(x, of_x) - aggregates.iqm(y, of_y)

@@ -13,7 +13,7 @@ from chorus.analysis.bootstrap import (
     percentile_interval,
     resampled_pair,
 )
-from chorus.analysis.comparisons import env_differences, metric_estimate, normalised_matrix, same_runs
+from chorus.analysis.comparisons import centre, env_differences, metric_estimate, normalised_matrix, same_runs
 from chorus.analysis.figures import Drawing
 from chorus.analysis.figures.bars import SYMLOG_LINEAR
 from chorus.analysis.figures.gaps import LOWEST_SINGLE_SCORE
@@ -123,14 +123,14 @@ def sweep(basis: Basis, swept: SweptSetting) -> Drawing | None:
     envs = basis.shared_envs(*every)
     if not envs:
         return None
-    score = f"IQM of {basis.scale.axis}" if len(envs) > 1 else basis.scale.axis
+    score = f"{centre(envs).name} of {basis.scale.axis}"
     rows: dict[str, list[figures.Line]] = {score: []}
     below: dict[str, list[figures.Line]] = {}
     for group in swept.groups:
         name = swept.group_label(group)
         for policy in dict.fromkeys(p for v in group for p in policies(v)):
             label = Series(group[0], policy).label.replace(group[0].label, name)
-            points = [(swept.value(v), final_iqm(basis, Series(v, policy), envs)) for v in group]
+            points = [(swept.value(v), final_score(basis, Series(v, policy), envs)) for v in group]
             rows[score].append(_line(label, basis.palette.look(group[0], policy), points))
         for measure in DIVERSITIES:
             points = [(swept.value(v), final_diversity(basis, measure, v, envs)) for v in group]
@@ -144,7 +144,7 @@ def sweep(basis: Basis, swept: SweptSetting) -> Drawing | None:
     levels = [
         figures.Level(v.label, basis.palette.look(v, "individual"), found)
         for v in swept.bystanders
-        if (found := final_iqm(basis, Series(v, "individual"), envs))
+        if (found := final_score(basis, Series(v, "individual"), envs))
     ]
     many = f"{len(envs)} environments" if len(envs) > 1 else envs[0]
     caption = (
@@ -155,10 +155,10 @@ def sweep(basis: Basis, swept: SweptSetting) -> Drawing | None:
     )
 
 
-def final_iqm(basis: Basis, series: Series, envs: Sequence[str]) -> Estimate | None:
+def final_score(basis: Basis, series: Series, envs: Sequence[str]) -> Estimate | None:
     if not all(basis.results.final(series, env) for env in envs):
         return None
-    return estimate(normalised_matrix(basis.results, series, envs, basis.scale), aggregates.iqm, basis.rng)
+    return estimate(normalised_matrix(basis.results, series, envs, basis.scale), centre(envs).of, basis.rng)
 
 
 def final_diversity(basis: Basis, measure: Diversity, variant: Variant, envs: Sequence[str]) -> Estimate | None:

@@ -1,20 +1,23 @@
 """The plain-language answer: is there a curse here, how large, how sure, and what gives it back?"""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from chorus.analysis import aggregates
 from chorus.analysis.basis import Basis
 from chorus.analysis.bootstrap import Estimate, MeanResampler, Rng
 from chorus.analysis.cautions import cautions
-from chorus.analysis.comparisons import Difference, difference, env_differences, normalised_matrix
+from chorus.analysis.comparisons import Difference, centre, difference, env_differences, normalised_matrix
+from chorus.analysis.counted import many
 from chorus.analysis.families import Family, find_families
 from chorus.analysis.normalisation import Normalisation
 from chorus.analysis.results import Results, Series
+from chorus.analysis.swept import FIELDS
+from chorus.analysis.variants import Variant
 
+Asked = tuple[Series | None, Series | None]
 # With fewer runs the percentile interval is clearly too narrow (docs/report.md).
 ENOUGH_SEEDS = 5
 
@@ -59,13 +62,14 @@ class Judge:
         return difference(self.results, first, second, envs, self.scale, self.rng)
 
     def level(self, series: Series, envs: Sequence[str]) -> float:
-        return float(aggregates.iqm(normalised_matrix(self.results, series, envs, self.scale)))
+        return float(centre(envs).of(normalised_matrix(self.results, series, envs, self.scale)))
 
     def sentence(self, found: Difference) -> str:
         """`A scores 31 % below B: IQM 0.69 against 1.00, difference -0.31 (95 % interval -0.38 to -0.24)`."""
         base = self.level(found.second, found.envs)
         value = found.estimate.value
-        ratio = f"{_percent(abs(value / base))} " if base > 0 else ""
+        # Where zero is the worst run, a share of a score says nothing.
+        ratio = f"{_percent(abs(value / base))} " if base > 0 and self.scale.kind != "min-max" else ""
         side = "above" if value > 0 else "below"
         interval = (
             f" (95 % interval {found.estimate.low:+.2f} to {found.estimate.high:+.2f})"
@@ -74,23 +78,25 @@ class Judge:
         )
         return (
             f"{found.first.label} scores {ratio}{side} {found.second.label}: "
-            f"IQM {base + value:.2f} against {base:.2f}, difference {value:+.2f}{interval}."
+            f"{centre(found.envs).name} {base + value:.2f} against {base:.2f}, difference {value:+.2f}{interval}."
         )
 
-    def count(self, found: Difference) -> str:
+    def count(self, found: Difference) -> tuple[str, ...]:
+        """In how many environments; of one, everything has been said."""
+        if len(found.envs) == 1:
+            return ()
         each = env_differences(self.results, found.first, found.second, found.envs, self.scale, self.resampler)
         higher = sum(e.value > 0 for e in each.values())
         sure = sum(e.certain and (e.low > 0 or e.high < 0) for e in each.values())
-        envs = "environment" if len(each) == 1 else "environments"
         return (
-            f"By environment: higher in {higher} of {len(each)} {envs}; "
-            f"the interval excludes zero in {sure} of {len(each)}."
+            f"By environment: higher in {higher} of {len(each)} environments; "
+            f"the interval excludes zero in {sure} of {len(each)}.",
         )
 
     def sure(self, found: Difference) -> str:
         """How sure, in words."""
         runs = found.estimate.runs
-        seeds = f"{runs} seed{'s' if runs != 1 else ''} in the environment with fewest"
+        seeds = many(runs, "seed") + (" in the environment with fewest" if len(found.envs) > 1 else "")
         if not found.estimate.certain:
             return f"There is no measure of confidence: {seeds}."
         note = f"{_percent(found.certainty)} of bootstrap resamples fall on this side of zero; {seeds}."
@@ -99,7 +105,7 @@ class Judge:
         return note
 
     def evidence(self, found: Difference) -> tuple[str, ...]:
-        return (self.count(found), self.sure(found))
+        return (*self.count(found), self.sure(found))
 
 
 def verdict(found: Difference, sign: int) -> str:
@@ -164,7 +170,39 @@ def curse(judge: Judge, family: Family) -> Finding | None:
         "unsettled": "Not settled: the difference could be chance, or seeds are too few to tell.",
     }
     result = verdict(found, -1)
-    return Finding(question, result, f"{answers[result]} {judge.sentence(found)}", judge.evidence(found))
+    details = (*judge.evidence(found), *elsewhere(judge, family, members_and_single))
+    return Finding(question, result, f"{answers[result]} {judge.sentence(found)}", details)
+
+
+def members_and_single(family: Family) -> Asked:
+    return _series(family.ensemble, "individual"), family.single
+
+
+def votes_and_members(family: Family) -> Asked:
+    return _series(family.ensemble, "aggregate"), _series(family.ensemble, "individual")
+
+
+def cerl_and_plain(family: Family) -> Asked:
+    """Only with the same settings: the nearest CERL may have another size."""
+    if family.cerl is None or family.ensemble is None:
+        return None, None
+    mine, plain = family.cerl.traits, family.ensemble.traits
+    alike = all(getattr(mine, name) == getattr(plain, name) for name in FIELDS)
+    return (Series(family.cerl, "individual"), Series(family.ensemble, "individual")) if alike else (None, None)
+
+
+def elsewhere(judge: Judge, family: Family, pair: Callable[[Family], Asked]) -> list[str]:
+    """The same comparison for each other value of what was swept."""
+    said = []
+    for other in family.others:
+        first, second = pair(other)
+        if first and second and (found := judge.compare(first, second)):
+            said.append(judge.sentence(found))
+    return said
+
+
+def _series(variant: Variant | None, policy: str) -> Series | None:
+    return Series(variant, policy) if variant else None
 
 
 def voting(judge: Judge, family: Family) -> Finding | None:
@@ -183,6 +221,7 @@ def voting(judge: Judge, family: Family) -> Finding | None:
     against = judge.compare(agg, family.single) if family.single else None
     if against:
         details = (f"Against the single agent: {judge.sentence(against)}", *details)
+    details = (*details, *elsewhere(judge, family, votes_and_members))
     answer = f"{answers[result]} {judge.sentence(found)}"
     return Finding("Does acting together help?", result, answer, details)
 
@@ -207,6 +246,7 @@ def cerl(judge: Judge, family: Family) -> Finding | None:
     together = judge.compare(Series(family.cerl, "aggregate"), Series(family.ensemble, "aggregate"))
     if together:
         details.insert(0, f"Acting together: {judge.sentence(together)}")
+    details += elsewhere(judge, family, cerl_and_plain)
     return Finding(question, result, f"{answers[result]} {judge.sentence(found)}", tuple(details))
 
 

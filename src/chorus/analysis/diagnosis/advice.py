@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
+from chorus.analysis.counted import many
 from chorus.analysis.diagnosis.evidence import Contrast, Evidence
-from chorus.analysis.diagnosis.wording import FEW_SEEDS, compared, many, unsettled_because
+from chorus.analysis.diagnosis.wording import FEW_SEEDS, compared, unsettled_because
 from chorus.analysis.results import Series
 from chorus.analysis.summary import ENOUGH_SEEDS
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from chorus.analysis.bootstrap import MeanResampler
 from chorus.analysis.comparisons import FEWEST_RUNS
+from chorus.analysis.counted import many
 from chorus.analysis.diagnosis.advice import Advice, advise
 from chorus.analysis.diagnosis.evidence import (
     NEGLIGIBLE,
@@ -24,7 +25,6 @@ from chorus.analysis.diagnosis.wording import (
     FEW_SEEDS,
     compared,
     interval,
-    many,
     percent,
     share_of,
     signed,

@@ -7,6 +7,7 @@ import numpy as np
 
 from chorus.analysis.bootstrap import Estimate
 from chorus.analysis.comparisons import FEWEST_RUNS
+from chorus.analysis.counted import many
 from chorus.analysis.diagnosis.evidence import Contrast
 from chorus.analysis.summary import ENOUGH_SEEDS
 
@@ -31,10 +32,6 @@ def percent(share: float) -> str:
 def share_of(found: Estimate, whole: float) -> Estimate:
     """The same estimate as a share of something."""
     return replace(found, value=found.value / whole, low=found.low / whole, high=found.high / whole)
-
-
-def many(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' if count != 1 else ''}"
 
 
 def interval(found: Estimate, shown: Shown = signed) -> str:
