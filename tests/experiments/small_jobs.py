@@ -49,12 +49,13 @@ def begin(job: Job, state: str = "running") -> RunDirectory:
     return directory
 
 
-def write_finished(job: Job) -> None:
-    """A finished run that nobody trained: every policy of its evaluation at a level that depends on its seed."""
+def write_finished(job: Job, level: float | None = None) -> None:
+    """A finished run that nobody trained: every policy of its evaluation at a level, or at one that its seed gives."""
     begin(job, "finished")
+    level = 10.0 + job.config.seed if level is None else level
     schedule, rows = job.config.schedule, []
     for iteration in range(1, schedule.iterations + 1):
-        values = {f"eval/{name}/episodic_return": 10.0 + job.config.seed for name in job.config.evaluation.policies}
+        values = {f"eval/{name}/episodic_return": level for name in job.config.evaluation.policies}
         measure = "action_distance" if isinstance(job.config.agent.actor, SquashedGaussian) else "vote_entropy"
         values |= {f"diversity/{measure}/{policy}": 0.5 for policy in ("individual", "aggregate")}
         place = {"iteration": iteration, "step": iteration * schedule.iteration_steps, "frames": 0}

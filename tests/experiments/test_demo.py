@@ -47,7 +47,7 @@ def test_runs_that_are_there_are_only_reported(tmp_path, capsys):
         assert f"\n{question} Not settled" in said  # two seeds settle nothing
     assert "95 % interval" in said
     assert f"report: {tmp_path / 'reports' / 'demo-smoke' / 'report.html'}" in said
-    assert said.splitlines()[-1].startswith("next: chorus diagnose ")
+    assert said.splitlines()[-1].startswith(f"next: chorus demo --out {tmp_path} ")
 
 
 def test_a_dry_run_touches_nothing(tmp_path, capsys):
@@ -66,5 +66,5 @@ def test_the_short_form_for_real(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "8 of 8 runs have ended" in done.stdout and "8 runs, 0 of them ended before" in done.stdout + done.stderr
     assert (tmp_path / "reports" / "demo-smoke" / "report.html").is_file()
-    assert "2 seeds in the environment with fewest" in done.stdout
+    assert "on this side of zero; 2 seeds." in done.stdout
     assert done.stderr.count("started") == 8  # live progress, as plain lines

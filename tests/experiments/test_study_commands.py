@@ -83,7 +83,7 @@ def test_a_study_whose_runs_are_there_is_only_drawn(tmp_path, capsys, engine):
         f"{panel}.{ending}" for panel in panels for ending in ("svg", "png")
     }
     assert f"report: {folder / 'report.html'}" in said
-    assert f"next: chorus list studies --scale smoke --out {tmp_path}" in said
+    assert f"next: chorus reproduce figure5 --out {tmp_path} " in said
 
 
 def test_a_first_look_with_fewer_seeds_has_a_report_of_its_own(tmp_path, capsys):

@@ -25,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from chorus.cli.findings import write_findings
-    from chorus.cli.grid import device_for, print_plan, run_jobs
+    from chorus.cli.grid import device_for, print_plan, run_jobs, suggested
     from chorus.experiments.demo import DEMO, LONG
     from chorus.experiments.studies import jobs_of
 
@@ -38,5 +38,9 @@ def run(args: argparse.Namespace) -> int:
     small = args.scale == "smoke"
     folder = args.out / "reports" / (part.name.replace(" ", "-") + ("-smoke" if small else ""))
     write_findings(jobs, folder, "The curse of diversity on MinAtar" + (" (smoke scale)" if small else ""))
-    print("next: chorus diagnose CartPole-v1      the same questions about an environment of yours")
+    if small:
+        print(f"next: {suggested('demo', out=args.out)}      the demo itself, about ten minutes on two cores")
+    else:
+        command = suggested("diagnose", "CartPole-v1", out=args.out)
+        print(f"next: {command}      the same questions about an environment of yours")
     return result.exit_code

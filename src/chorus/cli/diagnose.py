@@ -71,8 +71,10 @@ def run(args: argparse.Namespace) -> int:
         return result.exit_code
     page = args.out / "reports" / f"{page_name(args, spec.id)}.html"
     count = spec.actions.count if isinstance(spec.actions, Discrete) else None
-    print_diagnosis(write_diagnosis(found, spec.id, page, actions=count))
-    print(f"next: {next_command(args, seeds)}")
+    summary = write_diagnosis(found, spec.id, page, actions=count)
+    print_diagnosis(summary)
+    open_questions = any(finding.verdict == "unsettled" for finding in summary.findings)
+    print(f"next: {next_command(args, seeds, open_questions)}")
     return result.exit_code
 
 
@@ -80,13 +82,20 @@ def page_name(args: argparse.Namespace, env_id: str) -> str:
     """With what was asked for beside the scale: another question's page is not this one's."""
     from chorus.experiments.resolve import env_in_names
 
-    wished = {"members": args.members, "steps": args.total_steps, "episode-steps": args.max_episode_steps}
+    wished = {
+        "members": args.members,
+        "steps": args.total_steps,
+        "episode-steps": args.max_episode_steps,
+        "seeds": args.seeds,
+    }
     told = [f"{value}-{name}" for name, value in wished.items() if value is not None]
     return "-".join(["diagnosis", env_in_names(env_id), args.scale, *told])
 
 
 def print_diagnosis(summary: "Summary") -> None:
-    """Answers first, then what follows from them, then where the page is."""
+    """What could mislead first; answers, then what follows from them, then where the page is."""
+    for caution in summary.cautions:
+        print(f"Note: {caution}")
     for finding in summary.findings:
         print(f"\n{finding.question}\n  {finding.answer}")
         for detail in finding.details:
@@ -95,25 +104,16 @@ def print_diagnosis(summary: "Summary") -> None:
     print(f"\n{headline}")
     for reason in reasons:
         print(f"  {reason}")
-    for caution in summary.cautions[:5]:
-        print(f"Note: {caution}")
     print(f"\ndiagnosis: {summary.out}")
 
 
-def next_command(args: argparse.Namespace, seeds: int) -> str:
-    """The same with twice the seeds: what is finished stays finished."""
-    command = suggested(
-        "diagnose",
-        args.env,
-        scale=args.scale,
-        members=args.members,
-        total_steps=args.total_steps,
-        max_episode_steps=args.max_episode_steps,
-        engine=args.engine,
-        address=args.address,
-        workers=args.workers,
-        device=args.device,
-        out=args.out,
-        seeds=2 * seeds,
-    )
+def next_command(args: argparse.Namespace, seeds: int, open_questions: bool) -> str:
+    """A scale at which something is learnt; twice the seeds, where they could settle something; all figures."""
+    where = {name: getattr(args, name) for name in ("engine", "address", "workers", "device", "out")}
+    if args.scale == "smoke":
+        return f"{suggested('diagnose', args.env, **where)}      where something is learnt"
+    if not open_questions:
+        return f"{suggested('report', str(args.out))}      every figure and table of the runs there"
+    wished = {name: getattr(args, name) for name in ("scale", "members", "total_steps", "max_episode_steps")}
+    command = suggested("diagnose", args.env, **wished, **where, seeds=2 * seeds)
     return f"{command}      twice the seeds; finished runs are kept"

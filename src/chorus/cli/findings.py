@@ -30,7 +30,7 @@ def write_findings(jobs: "Sequence[Job]", folder: Path, title: str, figure: int 
         print(f"{finding.question} {finding.answer}")
         for detail in finding.details:
             print(f"  {detail}")
-    for caution in summary.cautions[:5]:
+    for caution in summary.cautions:
         print(f"Note: {caution}")
     if figure is not None:
         try:

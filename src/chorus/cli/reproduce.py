@@ -59,5 +59,9 @@ def run(args: argparse.Namespace) -> int:
     for name, part in parts.items():
         title = f"Figure {study.number}: {study.title} ({args.scale} scale{said})"
         write_findings(part, folder, title, study.number, tag=f"-{name}" if len(study.parts) > 1 else "")
-    print(f"next: {suggested('list', 'studies', scale=args.scale, device=args.device, out=args.out)}")
+    if args.scale == "smoke":
+        command = suggested("reproduce", study.name, part=args.part, out=args.out)
+        print(f"next: {command}      the laptop scale, where something is learnt")
+    else:
+        print(f"next: {suggested('list', 'studies', scale=args.scale, device=args.device, out=args.out)}")
     return result.exit_code

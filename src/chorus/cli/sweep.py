@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     import hashlib
 
     from chorus.cli.findings import write_findings
-    from chorus.cli.grid import device_for, print_plan, run_jobs
+    from chorus.cli.grid import device_for, print_plan, run_jobs, suggested
     from chorus.errors import ChorusError
     from chorus.experiments.jobs import jobs_for
     from chorus.experiments.sweep import Sweep
@@ -83,7 +83,8 @@ def run(args: argparse.Namespace) -> int:
     # Named by its runs: the same sweep again renews its report, another one does not touch it.
     name = hashlib.sha256("\n".join(sorted(job.name for job in jobs)).encode()).hexdigest()[:8]
     write_findings(jobs, args.out / "reports" / f"sweep-{name}", "Sweep: " + ", ".join(args.preset))
-    print(f"next: chorus report {args.out} --export data      every run there, with the data for other tools")
+    command = suggested("report", str(args.out), export="data")
+    print(f"next: {command}      every run there, with the data for other tools")
     return result.exit_code
 
 

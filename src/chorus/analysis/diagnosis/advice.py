@@ -24,6 +24,8 @@ def advise(evidence: Evidence) -> Advice:
     cast = evidence.cast
     single = Series(cast.single, "individual") if cast.single else None
     ensembles = [Series(v, "aggregate") for v in (cast.ensemble, cast.larger, cast.cerl) if v]
+    if evidence.budget and evidence.budget.scale == "smoke":
+        return Advice(None, False, "No advice: at the smoke scale nothing is learnt.", ())
     if single is None:
         return Advice(None, False, "No advice: there is no evaluation of the single agent.", ())
     against = [found for series in ensembles if (found := evidence.contrast(series, single))]

@@ -9,7 +9,7 @@ import numpy as np
 from chorus.analysis.bootstrap import Estimate, MeanResampler
 from chorus.analysis.comparisons import same_runs, settled
 from chorus.analysis.loading import Dataset, selected
-from chorus.analysis.results import DISTANCES, VOTES, Diversity, Results, Series
+from chorus.analysis.results import DISTANCES, VOTES, Diversity, Final, Results, Series
 from chorus.analysis.runs import Run
 from chorus.analysis.summary import ENOUGH_SEEDS
 from chorus.analysis.variants import Variant, part_of
@@ -88,17 +88,19 @@ class Evidence:
     resampler: MeanResampler
     actions: int | None = None
     """How many there are to choose from, if that is known."""
-    steps: int | None = None
-    """Agent steps of each run."""
+    budget: "Budget | None" = None
+    """What all of the runs had, if it is known."""
 
     def contrast(self, first: Series | None, second: Series | None) -> Contrast | None:
-        """Two policies of the same runs are compared in pairs, different algorithms apart; None if one is missing."""
+        """Two policies of the same runs, or twins, are compared in pairs, all else apart; None if one is missing."""
         x, y = self._final(first), self._final(second)
         if first is None or second is None or x is None or y is None:
             return None
-        paired = same_runs(self.results, first, second, self.env)
-        found = self.resampler.difference(x, y, paired=paired)
-        return Contrast(first, second, float(np.mean(x)), float(np.mean(y)), found)
+        twins = _twins(first.variant, second.variant) and x.seeds == y.seeds
+        found = self.resampler.difference(
+            x.values, y.values, paired=twins or same_runs(self.results, first, second, self.env)
+        )
+        return Contrast(first, second, float(np.mean(x.values)), float(np.mean(y.values)), found)
 
     def unlikeness(self, variant: Variant | None) -> Unlikeness | None:
         """By the measure that was recorded for these actions; None where there is nothing to choose."""
@@ -122,9 +124,13 @@ class Evidence:
         final = self.results.metric_final(variant, self.env, metric) if variant else None
         return self.resampler.estimate(final.values) if final else None
 
-    def _final(self, series: Series | None) -> np.ndarray | None:
-        final = self.results.final(series, self.env) if series else None
-        return final.values if final else None
+    def _final(self, series: Series | None) -> Final | None:
+        return self.results.final(series, self.env) if series else None
+
+
+def _twins(first: Variant, second: Variant) -> bool:
+    """Whether only the buffer differs: with the same seed both are one and the same until the smaller one is full."""
+    return first.distance(second) == 1 and first.traits.buffer != second.traits.buffer
 
 
 def _most_distance(variant: Variant) -> float:
@@ -142,8 +148,7 @@ def gather(results: Results, env: str, resampler: MeanResampler, actions: int | 
         return sorted(fitting, key=lambda v: v.traits.buffer or 0)
 
     ensembles = [v for v in with_role("ensemble") if v.traits.plain]
-    # The same but for one setting, and that is the buffer.
-    larger = [v for v in ensembles if v.traits.buffer != ensembles[0].traits.buffer and v.distance(ensembles[0]) == 1]
+    larger = [v for v in ensembles if _twins(v, ensembles[0])]
     cast = Cast(
         single=next((v for v in with_role("single") if v.traits.plain), None),
         ensemble=ensembles[0] if ensembles else None,
@@ -151,11 +156,13 @@ def gather(results: Results, env: str, resampler: MeanResampler, actions: int | 
         tandem=next(iter(with_role("tandem")), None),
         cerl=next(iter(with_role("cross")), None),
     )
-    steps = {_budget(run).steps for run in results.dataset.runs}
-    return Evidence(env, cast, results, resampler, actions, steps.pop() if len(steps) == 1 else None)
+    budgets = {_budget(run) for run in results.dataset.runs}
+    return Evidence(env, cast, results, resampler, actions, budgets.pop() if len(budgets) == 1 else None)
 
 
 class Budget(NamedTuple):
+    """A scale, and the agent steps of each run."""
+
     scale: Any
     steps: int | None
 

@@ -148,7 +148,8 @@ def diversity(evidence: Evidence) -> Finding:
         verdict, lead = "no", "No: the members do disagree."
     else:
         verdict, lead = "unsettled", "Too few seeds to tell: the interval includes the limit."
-    return Finding(question, verdict, f"{lead} {_how_unlike(ensemble, unlike)}", tuple(_others(evidence)))
+    hint = (FEW_SEEDS,) if verdict != "unsettled" and found.runs < ENOUGH_SEEDS else ()
+    return Finding(question, verdict, f"{lead} {_how_unlike(ensemble, unlike)}", (*_others(evidence), *hint))
 
 
 def _how_unlike(variant: Variant, unlike: Unlikeness) -> str:
@@ -226,10 +227,13 @@ def buffer(evidence: Evidence) -> Finding:
 def _no_larger(question: str, evidence: Evidence) -> Finding:
     """Where the usual buffer holds all of a run, no larger one was tried, and that is the answer."""
     usual = evidence.cast.ensemble.traits.buffer if evidence.cast.ensemble else None
-    if usual is None or evidence.steps is None or usual < evidence.steps:
+    steps = evidence.budget.steps if evidence.budget else None
+    if usual is None or not steps:
         return _missing(question, "an ensemble with a larger buffer")
-    held = f"{short_number(usual)} transitions, holds all of a run's {evidence.steps:,} steps"
-    return Finding(question, "no", f"No: the usual buffer, {held}.")
+    buffer = f"the usual buffer, {short_number(usual)} transitions, holds"
+    if usual < steps:
+        return Finding(question, "missing", f"Not tried: {buffer} {percent(usual / steps)} of a run's {steps:,} steps.")
+    return Finding(question, "no", f"No: {buffer} all of a run's {steps:,} steps.")
 
 
 def contrasts(evidence: Evidence) -> dict[str, Contrast]:
