@@ -138,6 +138,11 @@ def test_captions_travel_with_the_drawing_and_files_are_written(tmp_path: Path) 
     for ending in ("svg", "png", "pdf"):
         drawing.save(tmp_path / f"figure.{ending}")
         assert (tmp_path / f"figure.{ending}").stat().st_size > 1_000
+    plain = (tmp_path / "figure.svg").read_text()
+    drawing.save(tmp_path / "alone.svg", captioned=True)
+    assert "5 seeds" in (tmp_path / "alone.svg").read_text() and "5 seeds" not in plain
+    drawing.save(tmp_path / "figure.svg")
+    assert "5 seeds" not in (tmp_path / "figure.svg").read_text()
 
 
 def test_text_from_runs_is_never_read_as_mathematics_and_settings_stay_the_callers() -> None:

@@ -18,6 +18,8 @@ SWEEP = ["sweep", "--preset", "double-dqn", "--env", "CartPole-v1", "--scale", "
         ([*SWEEP, "--engine", "rai"], ("'rai'", "did you mean 'ray'?")),
         ([*SWEEP, "--address", "auto"], ("--address auto", "--engine ray")),
         ([*SWEEP, "--device", "cpu", "--set", "device=gpu"], ("--device cpu", "leave one out")),
+        ([*SWEEP, "--set", "scale=smoke"], ("--set scale=smoke", "use --scale")),
+        ([*SWEEP, "--set", "seed=1,2"], ("--set seed=1,2", "use --seeds")),
         (["diagnose", "CartPole-v1", "--members", "1"], ("--members is 1", "at least 2")),
     ],
     ids=lambda case: " ".join(case),
@@ -33,6 +35,16 @@ def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path, capsys, ending):
     out = str(tmp_path / "runs" / "here")
     refuse([*SWEEP, *ending, "--out", out], capsys, "runs/here cannot be a folder", "choose another")
     assert (tmp_path / "runs").read_text() == "mine"
+
+
+@pytest.mark.parametrize("ending", [[], ["--dry-run"]], ids=["run", "plan"])
+@pytest.mark.parametrize(
+    ("out", "part"), [("", "an empty name is no folder"), ("/proc/runs", "--out /proc/runs may not be written to")]
+)
+def test_no_folder_and_one_that_only_looks_writable_are_refused(tmp_path, capsys, monkeypatch, ending, out, part):
+    monkeypatch.chdir(tmp_path)
+    refuse([*SWEEP, *ending, "--out", out], capsys, part)
+    assert listing(tmp_path) == {}
 
 
 def test_a_link_to_nowhere_is_refused(tmp_path, capsys):

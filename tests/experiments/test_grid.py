@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 from small_jobs import ScriptedEngine, begin, small_jobs
 
-from chorus.experiments.grid import run_grid
+from chorus.experiments.grid import _UnderWay, run_grid
 from chorus.experiments.grid_view import GridLines, GridTable, RunLine, Snapshot
 
 
@@ -139,8 +139,36 @@ def test_the_sentence_of_a_snapshot_counts_everything():
     running = (RunLine("a", 50, 100, rate=10.0),)
     shown = Snapshot(total=6, done=2, failed=1, running=running, left=65.0)
     assert shown.sentence() == "2 of 6 runs done, 1 under way, 2 waiting, 1 failed; about 1 min 05 s left"
-    assert running[0].left == (100 - 50) / 10
+    assert running[0].left == "5 s left"  # 50 steps at 10 a second
     assert Snapshot(total=1, done=1, failed=0, running=(), left=0.0).sentence() == "1 of 1 runs done, 0 under way"
+
+
+def test_plain_lines_give_each_run_its_pace_and_its_time_left(monkeypatch):
+    monkeypatch.setattr("chorus.experiments.grid_view._SECONDS_BETWEEN_LINES", 0.0)
+    said = io.StringIO()
+    lines = GridLines(said)
+    running = (RunLine("run-a", 50_000, 100_000, rate=1_000.0), RunLine("run-b", 0, 100_000, rate=0.0))
+    shown = Snapshot(total=3, done=1, failed=0, running=running, left=90.0)
+    lines.start("figure5", shown)
+    lines.update(shown)
+    assert said.getvalue().splitlines()[2:] == [
+        "  run-a: step 50,000 of 100,000, 1,000 steps/s, 50 s left",
+        "  run-b: step 0 of 100,000, starting",
+    ]
+
+
+def test_a_pace_is_counted_from_the_first_step_that_was_seen(tmp_path, monkeypatch):
+    """Ten seconds of compilation, then 200 steps a second; from the start it would look like 80."""
+    clock = iter([5.0, 10.0, 12.0])
+    monkeypatch.setattr("chorus.experiments.grid.time.monotonic", lambda: next(clock))
+    (job,) = small_jobs(tmp_path, seeds=1)
+    begin(job)
+    under_way = _UnderWay(job, first_step=0, seen_step=0)
+    rates = [under_way.line().rate]
+    for step in (200, 600):
+        (job.path / "metrics.jsonl").write_text(f'{{"step": {step}}}\n')
+        rates.append(under_way.line().rate)
+    assert rates == [0.0, 0.0, 200.0]
 
 
 def test_the_live_table_shows_each_run_with_bar_rate_and_time_left():

@@ -15,6 +15,8 @@ from chorus.experiments.engines.choice import choose_engine
 from chorus.experiments.engines.local import LocalEngine, workers_that_fit
 from chorus.experiments.engines.needs import memory_bytes
 from chorus.experiments.grid import run_grid
+from chorus.experiments.studies import jobs_of
+from chorus.experiments.study_table import find_study
 from killing import PATIENCE_SECONDS, end_in_the_middle, wait_for
 from running import chorus, environment, finished_probe_run, logs
 
@@ -149,8 +151,14 @@ def test_as_many_runs_at_once_as_fit(tmp_path, monkeypatch):
 def test_the_replay_counts_towards_the_memory_a_run_needs(tmp_path):
     (small,) = small_jobs(tmp_path, seeds=1, env="MinAtar/Breakout-v1", max_episode_steps=50, buffer_size=2_000)
     (large,) = small_jobs(tmp_path, seeds=1, env="MinAtar/Breakout-v1", max_episode_steps=50, buffer_size=102_000)
-    # 10 x 10 x 4 cells of a byte, and the columns of a transition beside them.
-    assert 100_000 * 400 < memory_bytes(large) - memory_bytes(small) < 100_000 * 450
+    # Half of 10 x 10 x 4 cells of a byte and of the columns of a transition beside them.
+    assert 100_000 * 200 < memory_bytes(large) - memory_bytes(small) < 100_000 * 225
+
+
+def test_four_million_frames_fit_a_node_of_24_gigabytes(tmp_path):
+    """The paper's largest replay, 28 GB of mapped files, half of which stays in memory."""
+    job = jobs_of(find_study("figure18").parts[0], "paper", tmp_path, "gpu")[0]
+    assert job.config.replay.capacity == 4_000_000 and 14e9 < memory_bytes(job) < 16e9
 
 
 def test_a_process_that_dies_before_it_reads_is_one_failed_run(tmp_path, monkeypatch):

@@ -104,3 +104,7 @@ def test_parts_can_be_chosen():
 def test_unknown_studies_are_refused(name, remedy):
     with pytest.raises(ChorusError, match=remedy):
         find_study(name)
+
+
+def test_a_study_is_found_by_its_figures_number_alone():
+    assert find_study("5") is find_study("figure5")

@@ -40,6 +40,6 @@ def write_findings(jobs: "Sequence[Job]", folder: Path, title: str, figure: int 
             panels = {}
         for name, drawing in panels.items():
             for ending in _FORMATS:
-                drawing.save(folder / f"figure{figure}{tag}-{name}.{ending}")
+                drawing.save(folder / f"figure{figure}{tag}-{name}.{ending}", captioned=True)
             print(f"figure: {folder / f'figure{figure}{tag}-{name}.svg'} (and .png)")
     print(f"report: {report}")

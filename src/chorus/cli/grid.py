@@ -1,18 +1,19 @@
 """What every command that runs many jobs offers, says before it starts, and says at its end."""
 
 import argparse
-import os
 import shlex
 import shutil
 import signal
 import sys
+import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from chorus.cli.main import INTERRUPTED
-from chorus.cli.train_options import whole
+from chorus.cli.train_options import add_out, whole
 from chorus.errors import ChorusError
 from chorus.experiments.engines.choice import ENGINES, check_choice
 
@@ -45,9 +46,7 @@ def add_grid_options(parser: argparse.ArgumentParser) -> None:
         "--device", choices=["cpu", "gpu"], help="what computes (default: gpu at the paper scale, else cpu)"
     )
     output = parser.add_argument_group("output")
-    output.add_argument(
-        "--out", type=Path, default=Path("runs"), metavar="DIR", help="folder that holds run folders (default: runs)"
-    )
+    add_out(output)
     output.add_argument("--quiet", action="store_true", help="no progress, only the result")
 
 
@@ -116,8 +115,13 @@ def check_folder(out: Path) -> None:
         raise ChorusError(f"--out {out} cannot be a folder ({problem.strerror}); choose another") from problem
     if not nearest.is_dir():
         raise ChorusError(f"--out {out} cannot be a folder, because {nearest} is none; choose another")
-    if not os.access(nearest, os.W_OK | os.X_OK):
-        raise ChorusError(f"--out {out} may not be written to; choose another folder, or ask for access")
+    try:
+        # Some places look writable and are not, such as /proc.
+        tempfile.TemporaryDirectory(dir=nearest, prefix=".chorus-").cleanup()
+    except OSError as problem:
+        raise ChorusError(
+            f"--out {out} may not be written to ({problem.strerror}); choose another folder, or ask for access"
+        ) from problem
 
 
 def print_plan(args: argparse.Namespace, jobs: "Sequence[Job]") -> None:
@@ -126,11 +130,23 @@ def print_plan(args: argparse.Namespace, jobs: "Sequence[Job]") -> None:
 
     check_choice(args.engine, args.workers, args.address)
     check_folder(args.out)
-    for job in jobs:
-        print(f"{job.state:<9} {job.path}")
+    for line in plan_lines(jobs):
+        print(line)
     todo = [job for job in jobs if not job.has_ended]
     fitting = None if ENGINES[args.engine].elsewhere else workers_that_fit(todo)
     print(plan(jobs, args.workers or fitting))
+
+
+def plan_lines(jobs: "Sequence[Job]") -> Iterator[str]:
+    """A line a configuration: how its seeds stand."""
+    configurations: dict[str, list[Job]] = {}
+    for job in jobs:
+        configurations.setdefault(str(job.path).rpartition("__s")[0], []).append(job)
+    for name, same in configurations.items():
+        states = Counter(job.state for job in same)
+        seeds = [job.config.seed for job in same]
+        which = f"{seeds[0]}" if len(seeds) == 1 else f"{{{seeds[0]}..{seeds[-1]}}}"
+        yield f"{', '.join(f'{count} {state}' for state, count in states.items()):<24} {name}__s{which}"
 
 
 def plan(jobs: "Sequence[Job]", workers: int | None) -> str:

@@ -6,6 +6,15 @@ from typing import Any
 from chorus.cli.grid import add_dry_run, add_grid_options
 from chorus.cli.train_options import add_run_options, whole
 
+_OWN_OPTIONS = {
+    "env": "--env",
+    "preset": "--preset",
+    "seed": "--seeds",
+    "seeds": "--seeds",
+    "scale": "--scale",
+    "hyperparameters": "--hyperparameters",
+}
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.description = (
@@ -103,6 +112,8 @@ def parse_settings(given: list[str]) -> dict[str, list[Any]]:
         name = written.removeprefix("--").replace("-", "_")
         if not equals or not values:
             raise ChorusError(f"--set {text} has no value; write it as {written or 'members'}=V1,V2")
+        if own := _OWN_OPTIONS.get(name):
+            raise ChorusError(f"--set {text}: `chorus sweep` has an option of its own for that; use {own}")
         if name not in OPTIONS:
             raise ChorusError(f"--set {text} names no option of `chorus train`{did_you_mean(name, OPTIONS)}")
         if name in settings:

@@ -37,6 +37,18 @@ def number(text: str) -> float:
     return value
 
 
+def folder(text: str) -> Path:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("an empty name is no folder")
+    return Path(text)
+
+
+def add_out(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--out", type=folder, default=Path("runs"), metavar="DIR", help="folder that holds run folders (default: runs)"
+    )
+
+
 def add_run_options(parser: argparse.ArgumentParser) -> None:
     what = parser.add_argument_group("what to run")
     what.add_argument(
@@ -182,9 +194,7 @@ def _add_atari_options(parser: argparse.ArgumentParser) -> None:
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:
     output = parser.add_argument_group("output")
-    output.add_argument(
-        "--out", type=Path, default=Path("runs"), metavar="DIR", help="folder that holds run folders (default: runs)"
-    )
+    add_out(output)
     output.add_argument("--quiet", action="store_true", help="no progress, only the result")
     output.add_argument("--tensorboard", action="store_true", help="also write the numbers for TensorBoard")
     output.add_argument(

@@ -8,26 +8,35 @@ import math
 import re
 import types
 import typing
+from functools import cache
 from typing import Any
 
 from chorus.suggest import did_you_mean
 from chorus.variant import Variant
 
 
+@cache
 def kind_of(cls: type) -> str:
     """`CrossOwn` is stored as `cross_own`."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", cls.__name__).lower()
 
 
-def stored_fields(node: Any) -> list[dataclasses.Field]:
-    return [field for field in dataclasses.fields(node) if field.metadata.get("stored", True)]
+@cache
+def stored_fields(cls: type) -> tuple[dataclasses.Field, ...]:
+    return tuple(field for field in dataclasses.fields(cls) if field.metadata.get("stored", True))
+
+
+@cache
+def _type_hints(cls: type) -> dict[str, Any]:
+    return typing.get_type_hints(cls)
 
 
 def encode(value: Any) -> Any:
     """A JSON value."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        body = {field.name: encode(getattr(value, field.name)) for field in stored_fields(value)}
-        return {"kind": kind_of(type(value)), **body} if isinstance(value, Variant) else body
+        cls: type = type(value)
+        body = {field.name: encode(getattr(value, field.name)) for field in stored_fields(cls)}
+        return {"kind": kind_of(cls), **body} if isinstance(value, Variant) else body
     if isinstance(value, tuple | list):
         return [encode(item) for item in value]
     if isinstance(value, dict):
@@ -92,7 +101,7 @@ def _decode_node(nodes: list[Any], data: Any, path: str, problems: list[str]) ->
     fields = {field.name: field for field in stored_fields(cls)}
     for name in sorted(given.keys() - fields.keys()):
         problems.append(f"{path}.{name} is not known{did_you_mean(name, fields)}")
-    hints = typing.get_type_hints(cls)
+    hints = _type_hints(cls)
     values = {}
     for name, field in fields.items():
         if name in given:

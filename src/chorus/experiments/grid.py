@@ -76,11 +76,24 @@ class _UnderWay:
     seen_step: int
     """Of the newest line in its logs, which the run first cuts back to its checkpoint."""
     began: float = field(default_factory=time.monotonic)
+    moved: tuple[float, int] | None = None
+    """When it was first seen to move, and where: what was before is compilation, and no pace."""
 
     def attempt(self) -> Attempt:
-        total, step = self.job.total_steps, self.job.step()
-        reached = self.first_step if step == self.seen_step and not self.job.has_ended else step
-        return Attempt(self.job, self.first_step / total, reached / total, time.monotonic() - self.began)
+        total = self.job.total_steps
+        return Attempt(self.job, self.first_step / total, self._reached() / total, time.monotonic() - self.began)
+
+    def line(self) -> RunLine:
+        step, now = self._reached(), time.monotonic()
+        if self.moved is None and step > self.first_step:
+            self.moved = now, step
+        since, start = self.moved or (now, step)
+        rate = (step - start) / (now - since) if now > since else 0.0
+        return RunLine(self.job.name, step, self.job.total_steps, rate)
+
+    def _reached(self) -> int:
+        step = self.job.step()
+        return self.first_step if step == self.seen_step and not self.job.has_ended else step
 
 
 @dataclass
@@ -147,20 +160,18 @@ class _Grid:
             self.view.say(f"{job.name}: failed ({last_line(problem)})")
 
     def _snapshot(self) -> Snapshot:
-        attempts = [one.attempt() for one in self.running.values()]
+        under_way = list(self.running.values())
         return Snapshot(
             total=self.total,
             done=self.done,
             failed=len(self.failures),
-            running=tuple(map(_line, attempts)),
-            left=self.forecast.left([(one.job, one.share) for one in self.waiting], attempts, self.engine.workers),
+            running=tuple(one.line() for one in under_way),
+            left=self.forecast.left(
+                [(one.job, one.share) for one in self.waiting],
+                [one.attempt() for one in under_way],
+                self.engine.workers,
+            ),
         )
-
-
-def _line(attempt: Attempt) -> RunLine:
-    total = attempt.job.total_steps
-    rate = max(0.0, attempt.share - attempt.first_share) * total / max(attempt.seconds, 1e-9)
-    return RunLine(attempt.job.name, round(attempt.share * total), total, rate)
 
 
 def last_line(text: str) -> str:

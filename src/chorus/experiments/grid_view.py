@@ -20,7 +20,7 @@ _NUMBERS = 48
 
 @dataclass(frozen=True)
 class RunLine:
-    """One run under way; `rate` in agent steps a second since it was started or gone on with."""
+    """One run under way; `rate` in agent steps a second, zero as long as it only compiles."""
 
     name: str
     step: int
@@ -28,9 +28,12 @@ class RunLine:
     rate: float
 
     @property
-    def left(self) -> float:
-        """Seconds."""
-        return (self.total_steps - self.step) / self.rate if self.rate > 0 else float("inf")
+    def pace(self) -> str:
+        return f"{self.rate:,.0f} steps/s" if self.rate > 0 else "starting"
+
+    @property
+    def left(self) -> str:
+        return f"{duration((self.total_steps - self.step) / self.rate)} left" if self.rate > 0 else ""
 
 
 @dataclass(frozen=True)
@@ -97,8 +100,8 @@ class GridTable:
                 Text(_end_of(run.name, self._room), style="bold"),
                 ProgressBar(total=run.total_steps, completed=run.step, width=self._bar),
                 f"{run.step:,}/{run.total_steps:,}",
-                f"{run.rate:,.0f} steps/s" if run.step and run.rate else "starting",
-                f"{duration(run.left)} left" if run.rate else "",
+                run.pace,
+                run.left,
             )
         head = Table.grid(padding=(0, 1))
         head.add_row(
@@ -136,7 +139,8 @@ class GridLines:
             self._last = now
             self.say(f"{self._title}: {snapshot.sentence()}")
             for run in snapshot.running:
-                self.say(f"  {run.name}: step {run.step:,} of {run.total_steps:,}, {run.rate:,.0f} steps/s")
+                words = [f"step {run.step:,} of {run.total_steps:,}", run.pace, run.left]
+                self.say(f"  {run.name}: {', '.join(filter(None, words))}")
 
     def say(self, message: str) -> None:
         print(message, file=self._stream, flush=True)

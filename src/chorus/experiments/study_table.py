@@ -10,7 +10,7 @@ from dataclasses import replace
 from chorus.errors import ChorusError
 from chorus.experiments.env_sets import env_sets
 from chorus.experiments.studies import Arm, Ground, Part, Scaled, Study
-from chorus.suggest import did_you_mean
+from chorus.suggest import closest
 
 _BREAKOUT = "MinAtar/Breakout-v1"
 _ASTERIX, _INVADERS = "MinAtar/Asterix-v1", "MinAtar/SpaceInvaders-v1"
@@ -183,7 +183,11 @@ STUDIES: dict[str, Study] = {study.name: study for study in _TABLE}
 
 
 def find_study(name: str) -> Study:
-    if name not in STUDIES:
-        others = "; figures 1 and 6 are diagrams" if name in ("figure1", "figure6") else did_you_mean(name, STUDIES)
+    """By its name, or by the figure's number alone."""
+    whole = f"figure{name}" if name.isdigit() else name
+    if whole not in STUDIES:
+        hint = closest(whole, STUDIES)
+        others = f"; did you mean '{hint}'?" if hint else ""
+        others = "; figures 1 and 6 are diagrams" if whole in ("figure1", "figure6") else others
         raise ChorusError(f"the study '{name}' is not known{others}; `chorus list studies` shows them")
-    return STUDIES[name]
+    return STUDIES[whole]

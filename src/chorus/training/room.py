@@ -31,7 +31,7 @@ def check_room(layout: RingLayout, state_bytes: int, run: Path) -> None:
         return sizes.total_bytes + _CHECKPOINTS_AT_ONCE * state_bytes
 
     def in_memory(sizes: RingLayout) -> int:
-        return round(_SHARE_IN_MEMORY * sizes.capacity * row_bytes(sizes.types())) + state_bytes
+        return resident_bytes(sizes) + state_bytes
 
     if on_disk(layout) > disk:
         problems.append(
@@ -48,6 +48,11 @@ def check_room(layout: RingLayout, state_bytes: int, run: Path) -> None:
         )
     if problems:
         raise ChorusError("; ".join(problems))
+
+
+def resident_bytes(layout: RingLayout) -> int:
+    """What a replay takes of memory, at least."""
+    return round(_SHARE_IN_MEMORY * layout.capacity * row_bytes(layout.types()))
 
 
 def _remedy(layout: RingLayout, size_of: Callable[[RingLayout], int], free: int) -> str:

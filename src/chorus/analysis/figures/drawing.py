@@ -4,9 +4,10 @@ drawn.
 
 import csv
 import io
+import textwrap
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
@@ -22,6 +23,7 @@ from matplotlib.ticker import FuncFormatter
 from chorus.analysis.figures.style import GRID, MUTED, Look, house_style
 from chorus.analysis.variants import short_number
 
+_CAPTION_LETTERS_AN_INCH = 18
 Cell = str | float | int | None
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -76,10 +78,21 @@ class Drawing:
         writer.writerows([plain(cell) for cell in row] for row in self.rows)
         return text.getvalue()
 
-    def save(self, path: Path | str) -> None:
-        """Writes the figure in the format of the file's ending (svg, pdf, png)."""
-        with house_style(), missing_glyphs_allowed():
-            self.figure.savefig(path, dpi=200, metadata=_undated(Path(path).suffix))
+    def save(self, path: Path | str, *, captioned: bool = False) -> None:
+        """Writes the figure in the format of the file's ending (svg, pdf, png), with its caption if it stands alone."""
+        with house_style(), missing_glyphs_allowed(), self._captioned() if captioned else nullcontext():
+            around = "tight" if captioned else None
+            self.figure.savefig(path, dpi=200, metadata=_undated(Path(path).suffix), bbox_inches=around)
+
+    @contextmanager
+    def _captioned(self) -> Iterator[None]:
+        """The caption below the figure, for as long as it is written."""
+        lines = textwrap.fill(self.caption, round(self.figure.get_figwidth() * _CAPTION_LETTERS_AN_INCH))
+        text = self.figure.text(0.01, -0.02, lines, va="top", fontsize=7, color=MUTED)
+        try:
+            yield
+        finally:
+            text.remove()
 
 
 def in_house_style(draw: Callable[P, T]) -> Callable[P, T]:
