@@ -32,6 +32,15 @@ def test_all_algorithms_have_the_same_budget_and_replay(tmp_path):
     assert jobs[0].config.schedule.iterations >= 10
 
 
+def test_more_seeds_add_to_the_demos_own(tmp_path, capsys):
+    assert main(["demo", "--seeds", "7", "--dry-run", "--out", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    own = {job.name.rpartition("__s")[0] for job in jobs_of(DEMO, "laptop", tmp_path)}
+    assert len(own) == 4 and all(f"7 missing                {tmp_path / name}__s{{0..6}}\n" in said for name in own)
+    assert main(["demo", "--seeds", "0", "--out", str(tmp_path)]) == 2
+    assert "--seeds is 0; it must be at least 1" in capsys.readouterr().err and listing(tmp_path) == {}
+
+
 def test_the_short_form_is_the_smoke_scale(tmp_path):
     jobs = jobs_of(DEMO, "smoke", tmp_path)
     assert len(jobs) == 2 * len(PRESETS)

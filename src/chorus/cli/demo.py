@@ -3,6 +3,7 @@
 import argparse
 
 from chorus.cli.grid import add_dry_run, add_grid_options
+from chorus.cli.train_options import whole
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -19,6 +20,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="laptop",
         help="smoke: one or two minutes, to see that everything works; laptop: the demo itself (default: laptop)",
     )
+    parser.add_argument(
+        "--seeds",
+        type=whole,
+        metavar="S",
+        help="seeds 0 to S - 1 of each algorithm (default: 5; 10 with --long, 2 at smoke)",
+    )
     add_dry_run(parser)
     add_grid_options(parser)
 
@@ -30,13 +37,16 @@ def run(args: argparse.Namespace) -> int:
     from chorus.experiments.studies import jobs_of
 
     part = LONG if args.long else DEMO
+    if args.seeds is not None:
+        part = part.with_seeds(args.seeds)
     jobs = jobs_of(part, args.scale, args.out, device_for(args))
     if args.dry_run:
         print_plan(args, jobs)
         return 0
     result = run_jobs(args, jobs, part.name)
     small = args.scale == "smoke"
-    folder = args.out / "reports" / (part.name.replace(" ", "-") + ("-smoke" if small else ""))
+    tags = ["smoke"] * small + ([] if args.seeds is None else [f"{args.seeds}-seeds"])
+    folder = args.out / "reports" / "-".join([part.name.replace(" ", "-"), *tags])
     write_findings(jobs, folder, "The curse of diversity on MinAtar" + (" (smoke scale)" if small else ""))
     if small:
         print(f"next: {suggested('demo', out=args.out)}      the demo itself, about ten minutes on two cores")
