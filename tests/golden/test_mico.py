@@ -55,7 +55,8 @@ def test_a_shared_representation_is_shaped_once_and_an_own_one_by_each_member():
     for shared, count in ((0, 3), (1, 1), (2, 1)):
         network = replace(tiny_network(shared=shared), feature_layers=1)
         params = tiny_params(network)
-        losses = member_losses(replace(tiny_rule(), auxiliary=Mico()), network, params, params, tiny_batch())
+        rule = replace(tiny_rule(), auxiliary=Mico())
+        losses = jax.eval_shape(lambda p: member_losses(rule, network, p, p, tiny_batch()), params)  # noqa: B023
         assert losses.auxiliary.shape == (count,)
 
 
@@ -72,7 +73,7 @@ def test_the_representation_is_not_divided_at_the_forks():
         def auxiliary(p):
             return jnp.sum(member_losses(rule, network, p, params, tiny_batch()).auxiliary)
 
-        return jax.grad(auxiliary)(params)["trunk"]
+        return jax.jit(jax.grad(auxiliary))(params)["trunk"]
 
     one, three = gradient(1), gradient(3)
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-5), one, three)
@@ -87,6 +88,7 @@ def test_batches_of_ones_own_are_paired_with_their_own_rewards(shared):
     params, target_params = tiny_params(network), tiny_params(network, seed=1)
     batch = tiny_batch(copies=3)
 
+    @jax.jit
     def auxiliary(columns):
         return member_losses(rule, network, params, target_params, batch._replace(**columns)).auxiliary
 

@@ -105,7 +105,7 @@ def test_infinite_auxiliary_targets_leave_a_bounded_gradient():
 def test_the_entropy_target_is_half_a_nat_below_zero_for_each_number():
     """α (H - H̄) falls where H is above H̄ = -0.5 · 2 = -1: α must go down there, and up below."""
     agent = soft_agent(soft_rule(members=1))
-    state = jax.tree.map(np.array, agent.init(jax.random.key(0)))
+    state = jax.tree.map(np.array, jax.jit(agent.init)(jax.random.key(0)))
     after = agent.update(jax.tree.map(np.array, state), soft_batch())
     entropy = float(after.totals["entropy"][0])
     moved = float(after.params[0]["log_temperature"][0] - state.params[0]["log_temperature"][0])
@@ -134,7 +134,7 @@ def test_action_distance_is_half_the_mean_squared_distance_of_pairs():
 def test_weights_start_orthogonal():
     columns = np.asarray(orthonormal(jax.random.normal(jax.random.key(0), (40, 30))))
     np.testing.assert_allclose(columns.T @ columns, np.eye(30), atol=1e-5)
-    params = jax.tree.map(np.asarray, soft_agent(soft_rule(Cross())).init(jax.random.key(0)).params[0])
+    params = jax.tree.map(np.asarray, jax.jit(soft_agent(soft_rule(Cross())).init)(jax.random.key(0)).params[0])
     hidden, last = params["critic"]["members"]["layer_0"], params["critic"]["heads"]["layer_2"]
     # [C, N, 6, 6] of scale √2, so that W W^T = 2; three heads of five weights are orthogonal to each other.
     np.testing.assert_allclose(hidden["kernel"][1, 2] @ hidden["kernel"][1, 2].T, 2 * np.eye(6), atol=1e-5)
