@@ -5,12 +5,12 @@ a*_0 = 1 and a*_1 = 0. A network without hidden layers is a table of values: wit
 s = (1, 0) and s' = (0, 1), row 0 of a head's kernel is Q(s, ·) and row 1 is Q(s', ·).
 """
 
+import jax
 import numpy as np
 import pytest
 
-from builders import tiny_rule
+from builders import losses_of, tiny_rule
 from chorus.agents.batch import Batch
-from chorus.agents.q import member_losses
 from chorus.ensemble.value_map import Cross, CrossOwn, Members
 from chorus.networks.forked import Forked
 
@@ -51,7 +51,7 @@ def losses(kind, heads_of_members):
             "bias": np.stack([table["bias"][i][heads] for i, heads in enumerate(heads_of_members)]),
         }
         trees.append({"trunk": {}, "members": {}, "heads": {"layer_0": own}})
-    return np.asarray(member_losses(rule, network, *trees, BATCH)[0])
+    return np.asarray(jax.jit(losses_of(rule, network))(*trees, BATCH))
 
 
 def test_cerl():

@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from builders import tiny_batch, tiny_network, tiny_params, tiny_rule
-from chorus.agents.q import member_losses
+from builders import losses_of, tiny_batch, tiny_network, tiny_params, tiny_rule
 from chorus.ensemble.errors import Huber, QuantileHuber
 from chorus.ensemble.estimates import Quantile
 from chorus.ensemble.selection import Online, Target
@@ -45,13 +45,13 @@ def test_who_selects_decides_the_target():
     batch = tiny_batch(size=64)._replace(terminated=np.zeros((64, 1), bool))
     rule = tiny_rule(members=1)
     losses = [
-        float(member_losses(replace(rule, selection=kind), network, online, target, batch).td[0])
+        float(jax.jit(losses_of(replace(rule, selection=kind), network))(online, target, batch)[0])
         for kind in (Online(), Target())
     ]
     # The target network's own choice never has a smaller target value than another's.
     assert losses[0] != pytest.approx(losses[1])
     same = [
-        float(member_losses(replace(rule, selection=kind), network, online, online, batch).td[0])
+        float(jax.jit(losses_of(replace(rule, selection=kind), network))(online, online, batch)[0])
         for kind in (Online(), Target())
     ]
     assert same[0] == pytest.approx(same[1]), "with equal networks it does not matter who selects"
@@ -59,8 +59,6 @@ def test_who_selects_decides_the_target():
 
 def test_the_network_of_qr_dqn():
     # SAME padding with strides 4, 2, 1: 84 -> 21 -> 11 -> 11, so 11 · 11 · 64 = 7,744 features.
-    import jax
-
     x = jnp.zeros((4, 84, 84, 1))
     style = VarianceScaled()
     for features, kernel, stride in ((32, 8, 4), (64, 4, 2), (64, 3, 1)):
@@ -81,8 +79,6 @@ def test_the_network_of_qr_dqn():
 
 @pytest.mark.slow
 def test_same_padding_is_that_of_xla():
-    import jax
-
     rng = np.random.default_rng(0)
     for side, kernel, stride in ((84, 8, 4), (21, 4, 2), (11, 3, 1), (10, 4, 2)):
         x = jnp.asarray(rng.normal(size=(3, side, side, 2)), jnp.float32)
@@ -113,6 +109,6 @@ def test_quantile_targets_keep_their_distribution():
         rewards=np.ones((1, 1, 1), np.float32),
         terminated=np.zeros((1, 1), bool),
     )
-    loss = member_losses(rule, network, table([2.98, 2.96]), table([2.0, 4.0]), batch).td[0]
+    (loss,) = jax.jit(losses_of(rule, network))(table([2.98, 2.96]), table([2.0, 4.0]), batch)
     # k = 0, τ = ¼: u = 0 and 1.98: ¼ (0 + 1.48)/2 = 0.185. k = 1, τ = ¾: u = 0.02 and 2: ¾ (0.0002 + 1.5)/2 = 0.562575.
     assert float(loss) == pytest.approx(0.185 + 0.562575, abs=1e-5)
