@@ -130,7 +130,8 @@ def test_in_one_environment_the_mean_of_its_runs_is_judged(tmp_path: Path) -> No
         SyntheticRun(seed=seed, level={"individual": 12.0}).write(tmp_path)
         SyntheticRun(preset="bootstrapped-dqn", seed=seed, level={"individual": level}).write(tmp_path)
     answer = findings(tmp_path)[CURSE]
-    assert "mean 1.00 against 1.00, difference +0.00" in answer.answer  # 12 / 12
+    # 12 / 12
+    assert "scores level with Double DQN: mean 1.00 against 1.00, difference +0.00" in answer.answer
     assert not any("By environment" in detail for detail in answer.details)
     assert answer.details[-1].endswith("5 seeds.")
 

@@ -70,14 +70,14 @@ class Judge:
         value = found.estimate.value
         # Where zero is the worst run, a share of a score says nothing.
         ratio = f"{_percent(abs(value / base))} " if base > 0 and self.scale.kind != "min-max" else ""
-        side = "above" if value > 0 else "below"
+        place = "level with" if abs(value) < 0.005 else f"{ratio}{'above' if value > 0 else 'below'}"
         interval = (
             f" (95 % interval {found.estimate.low:+.2f} to {found.estimate.high:+.2f})"
             if found.estimate.certain
             else " (one seed: no interval)"
         )
         return (
-            f"{found.first.label} scores {ratio}{side} {found.second.label}: "
+            f"{found.first.label} scores {place} {found.second.label}: "
             f"{centre(found.envs).name} {base + value:.2f} against {base:.2f}, difference {value:+.2f}{interval}."
         )
 

@@ -38,8 +38,9 @@ Made = tuple[str, str, figures.Drawing | None]
 
 def make_sections(basis: Basis) -> list[Section]:
     """The evidence; sections the runs do not allow are left out."""
+    together = "All environments together" if len(basis.envs) > 1 else "All final scores together"
     sections = [
-        Section("overall", "All environments together", f"Scores: {basis.scale.meaning}.", overall(basis)),
+        Section("overall", together, f"Scores: {basis.scale.meaning}.", overall(basis)),
         Section("contrasts", "What changes for whom", "Two algorithms or policies at a time.", against(basis)),
         Section("environments", "Environment by environment", "Returns as they are.", panels(basis), small=True),
         Section("inside", "Diversity and settings", "How unlike members are; what settings do.", inside(basis)),
