@@ -123,7 +123,7 @@ def sweep(basis: Basis, swept: SweptSetting) -> Drawing | None:
     envs = basis.shared_envs(*every)
     if not envs:
         return None
-    score = f"{centre(envs).name} of {basis.scale.axis}"
+    score = f"{centre(envs).name} of {basis.scale.axis}" if len(envs) > 1 else basis.scale.axis
     rows: dict[str, list[figures.Line]] = {score: []}
     below: dict[str, list[figures.Line]] = {}
     for group in swept.groups:
