@@ -142,4 +142,4 @@ def test_a_diagnosis_for_real(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "5 of 5 runs have ended" in done.stdout
     assert done.stdout.count("Too few seeds to tell: 1 seed, and it takes at least 3.") >= 5
-    assert (tmp_path / "reports" / "diagnosis-CartPole-v1-smoke.html").is_file()
+    assert (tmp_path / "reports" / "diagnosis-CartPole-v1-smoke-1-seeds.html").is_file()
