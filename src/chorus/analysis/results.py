@@ -63,6 +63,11 @@ class Series:
         return f"eval/{self.policy}/episodic_return"
 
 
+def series_of(variant: Variant | None, policy: str) -> Series | None:
+    """Of whom nobody ran there is none."""
+    return Series(variant, policy) if variant else None
+
+
 @dataclass(frozen=True)
 class Curve:
     """One metric of one variant in one environment; `values` is [runs, points], NaN where a run has no such

@@ -13,9 +13,8 @@ from chorus.analysis.comparisons import Difference, centre, difference, env_diff
 from chorus.analysis.counted import many
 from chorus.analysis.families import Family, find_families
 from chorus.analysis.normalisation import Normalisation
-from chorus.analysis.results import Results, Series
+from chorus.analysis.results import Results, Series, series_of
 from chorus.analysis.swept import FIELDS
-from chorus.analysis.variants import Variant
 
 Asked = tuple[Series | None, Series | None]
 # With fewer runs the percentile interval is clearly too narrow (docs/report.md).
@@ -175,11 +174,11 @@ def curse(judge: Judge, family: Family) -> Finding | None:
 
 
 def members_and_single(family: Family) -> Asked:
-    return _series(family.ensemble, "individual"), family.single
+    return series_of(family.ensemble, "individual"), family.single
 
 
 def votes_and_members(family: Family) -> Asked:
-    return _series(family.ensemble, "aggregate"), _series(family.ensemble, "individual")
+    return series_of(family.ensemble, "aggregate"), series_of(family.ensemble, "individual")
 
 
 def cerl_and_plain(family: Family) -> Asked:
@@ -199,10 +198,6 @@ def elsewhere(judge: Judge, family: Family, pair: Callable[[Family], Asked]) -> 
         if first and second and (found := judge.compare(first, second)):
             said.append(judge.sentence(found))
     return said
-
-
-def _series(variant: Variant | None, policy: str) -> Series | None:
-    return Series(variant, policy) if variant else None
 
 
 def voting(judge: Judge, family: Family) -> Finding | None:

@@ -30,7 +30,7 @@ from chorus.analysis.diagnosis.wording import (
     signed,
     unsettled_because,
 )
-from chorus.analysis.results import Results, Series
+from chorus.analysis.results import Results, series_of
 from chorus.analysis.summary import ENOUGH_SEEDS, Finding, share_of_loss
 from chorus.analysis.variants import Variant, short_number
 
@@ -171,10 +171,10 @@ def _others(evidence: Evidence) -> Iterator[str]:
 def voting(evidence: Evidence) -> Finding:
     question = "Does acting together pay?"
     ensemble = evidence.cast.ensemble
-    found = evidence.contrast(_series(ensemble, "aggregate"), _series(ensemble, "individual"))
+    found = evidence.contrast(series_of(ensemble, "aggregate"), series_of(ensemble, "individual"))
     if found is None:
         return _missing(question, "an ensemble that acts together")
-    against = evidence.contrast(_series(ensemble, "aggregate"), _series(evidence.cast.single, "individual"))
+    against = evidence.contrast(series_of(ensemble, "aggregate"), series_of(evidence.cast.single, "individual"))
     words = Words(
         sign=1,
         yes="Yes: together the members are better than one by one.",
@@ -186,10 +186,14 @@ def voting(evidence: Evidence) -> Finding:
 
 def cerl(evidence: Evidence) -> Finding:
     question = "Does CERL pay?"
-    found = evidence.contrast(_series(evidence.cast.cerl, "individual"), _series(evidence.cast.ensemble, "individual"))
+    found = evidence.contrast(
+        series_of(evidence.cast.cerl, "individual"), series_of(evidence.cast.ensemble, "individual")
+    )
     if found is None:
         return _missing(question, "CERL or the plain ensemble")
-    together = evidence.contrast(_series(evidence.cast.cerl, "aggregate"), _series(evidence.cast.ensemble, "aggregate"))
+    together = evidence.contrast(
+        series_of(evidence.cast.cerl, "aggregate"), series_of(evidence.cast.ensemble, "aggregate")
+    )
     words = Words(
         sign=1,
         yes="Yes: a member trained with CERL is better than a plain one.",
@@ -210,10 +214,10 @@ def _given_back(evidence: Evidence, gained: Contrast) -> tuple[str, ...]:
 def buffer(evidence: Evidence) -> Finding:
     question = "Does a larger buffer pay?"
     larger, ensemble = evidence.cast.larger, evidence.cast.ensemble
-    found = evidence.contrast(_series(larger, "individual"), _series(ensemble, "individual"))
+    found = evidence.contrast(series_of(larger, "individual"), series_of(ensemble, "individual"))
     if larger is None or ensemble is None or found is None:
         return _no_larger(question, evidence)
-    together = evidence.contrast(_series(larger, "aggregate"), _series(ensemble, "aggregate"))
+    together = evidence.contrast(series_of(larger, "aggregate"), series_of(ensemble, "aggregate"))
     sizes = f"{short_number(larger.traits.buffer)} transitions instead of {short_number(ensemble.traits.buffer)}"
     words = Words(
         sign=1,
@@ -249,16 +253,18 @@ def contrasts(evidence: Evidence) -> dict[str, Contrast]:
         "larger − usual buffer, indiv.": ((cast.larger, "individual"), (cast.ensemble, "individual")),
         "larger − usual buffer, agg.": ((cast.larger, "aggregate"), (cast.ensemble, "aggregate")),
     }
-    found = {name: evidence.contrast(_series(*first), _series(*second)) for name, (first, second) in pairs.items()}
+    found = {name: evidence.contrast(series_of(*first), series_of(*second)) for name, (first, second) in pairs.items()}
     return {name: contrast for name, contrast in found.items() if contrast is not None}
 
 
 def members_against_single(evidence: Evidence) -> Contrast | None:
-    return evidence.contrast(_series(evidence.cast.ensemble, "individual"), _series(evidence.cast.single, "individual"))
+    return evidence.contrast(
+        series_of(evidence.cast.ensemble, "individual"), series_of(evidence.cast.single, "individual")
+    )
 
 
 def passive_against_active(evidence: Evidence) -> Contrast | None:
-    return evidence.contrast(_series(evidence.cast.tandem, "passive"), _series(evidence.cast.tandem, "active"))
+    return evidence.contrast(series_of(evidence.cast.tandem, "passive"), series_of(evidence.cast.tandem, "active"))
 
 
 @dataclass(frozen=True)
@@ -294,7 +300,3 @@ def _answer(
 
 def _missing(question: str, who: str) -> Finding:
     return Finding(question, "missing", f"Not measured: there is no evaluation of {who}.")
-
-
-def _series(variant: Variant | None, policy: str) -> Series | None:
-    return Series(variant, policy) if variant else None
