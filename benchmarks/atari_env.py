@@ -14,13 +14,13 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers import AtariPreprocessing, FrameStackObservation
 
 from benchmarks import harness
+from chorus.config.resolution import Request, resolve
 from chorus.envs.registry import make_host
-from chorus.experiments.assemble import Assembly
-from chorus.experiments.resolve import Request, resolve
-from chorus.experiments.runtime import prepare
 from chorus.randomness import init_key
 from chorus.replay.ring import Ring, RingLayout
-from chorus.training.train import training_keys
+from chorus.runs.assembly import Assembly
+from chorus.runs.runtime import prepare
+from chorus.runs.training import training_keys
 
 ENV, GAME, SLOTS = "ALE/Breakout-v5", "breakout", 8
 STEPS_AT_ONCE, ROUNDS = 25, 41

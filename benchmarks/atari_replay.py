@@ -15,12 +15,12 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import harness
-from chorus.experiments.assemble import Assembly
-from chorus.experiments.resolve import Request, resolve
+from chorus.config.resolution import Request, resolve
 from chorus.replay.columns import row_bytes
 from chorus.replay.ring import Ring, RingLayout
 from chorus.replay.samplers import Shared
-from chorus.training.room import allocated_bytes, free_memory_bytes
+from chorus.runs.assembly import Assembly
+from chorus.runs.resources import allocated_bytes, free_memory_bytes
 
 PAPER_TRANSITIONS = 1_000_000
 EPISODE_STEPS, BATCH, ROUNDS, KINDS_OF_FRAMES = 1_000, 32, 2_001, 2_000

@@ -14,9 +14,9 @@ import jax
 import jax.numpy as jnp
 
 from chorus.agents.agent import Agent
-from chorus.agents.batch import Batch
 from chorus.networks.layers import Dense, init_layer
 from chorus.networks.torsos import Torso
+from chorus.replay.batch import Batch
 
 HERE = Path(__file__).parent
 LATEST, HISTORY = HERE / "latest.json", HERE / "history.jsonl"

@@ -8,15 +8,15 @@ import numpy as np
 
 from benchmarks import harness
 from benchmarks.nature_update import make_batch
-from chorus.experiments.assemble import Assembly
-from chorus.experiments.config import RunConfig
-from chorus.experiments.resolve import Request, resolve
-from chorus.experiments.runtime import prepare
+from chorus.config.resolution import Request, resolve
+from chorus.config.schema import RunConfig
 from chorus.randomness import init_key
 from chorus.replay.ring import Ring
+from chorus.runs.assembly import Assembly
+from chorus.runs.runtime import prepare
+from chorus.runs.training import training_keys
 from chorus.training.loop import Learned, Loop
 from chorus.training.stepper import Stepper
-from chorus.training.train import training_keys
 
 ENV = "MinAtar/Breakout-v1"
 MEASURED_STEPS = 2_000

@@ -5,18 +5,18 @@ import jax
 import numpy as np
 
 from benchmarks import harness
-from chorus.agents.batch import Batch
 from chorus.agents.optimizers import CentredRMSProp
 from chorus.agents.q import Agent, QLearning, q_agent
-from chorus.ensemble.errors import Huber
+from chorus.config.schema import Runtime
 from chorus.ensemble.estimates import Scalar
+from chorus.ensemble.losses import Huber
 from chorus.ensemble.value_map import Cross, Members, ValueMapRule
-from chorus.experiments.config import Runtime
-from chorus.experiments.runtime import prepare
 from chorus.networks.forked import Forked
 from chorus.networks.layers import DEFAULT_INITIALIZATION, Dense
 from chorus.networks.lifting import batched, best_for_backend
 from chorus.networks.torsos import nature
+from chorus.replay.batch import Batch
+from chorus.runs.runtime import prepare
 
 MEMBERS, BATCH, ACTIONS, SHAPE = 10, 32, 18, (84, 84, 4)
 

@@ -5,29 +5,29 @@ from itertools import pairwise
 import numpy as np
 
 from benchmarks import harness
-from chorus.actions import Box
 from chorus.agents.actors import SquashedGaussian
 from chorus.agents.agent import Agent
-from chorus.agents.batch import Batch
 from chorus.agents.optimizers import Adam
 from chorus.agents.sac import sac_agent
 from chorus.agents.soft import Networks, SoftActorCritic
-from chorus.ensemble.errors import Error, MainAndAuxiliary, Squared, TwiceHuber
+from chorus.config.schema import Runtime
+from chorus.ensemble.losses import Loss, MainAndAuxiliary, Squared, TwiceHuber
 from chorus.ensemble.value_map import Cross, Members, ValueMapRule
-from chorus.experiments.config import Runtime
-from chorus.experiments.runtime import prepare
 from chorus.networks.layers import Orthogonal
 from chorus.networks.torsos import MLPTorso
+from chorus.replay.batch import Batch
+from chorus.runs.runtime import prepare
+from chorus.spaces import Box
 
 MEMBERS, BATCH, OBSERVED, ACTIONS, HIDDEN, CRITICS = 10, 256, 376, 17, (256, 256), 2
 
 
-def build(kind: ValueMapRule, members: int = MEMBERS, error: Error | None = None, at_once: int | None = None) -> Agent:
+def build(kind: ValueMapRule, members: int = MEMBERS, loss: Loss | None = None, at_once: int | None = None) -> Agent:
     value_map = kind.build(members, 0.99)
     actions = Box((-0.4,) * ACTIONS, (0.4,) * ACTIONS, (ACTIONS,))
     rule = SoftActorCritic(
         value_map=value_map,
-        error=error or Squared(),
+        loss=loss or Squared(),
         actor=SquashedGaussian(critics=CRITICS),
         optimizer=Adam(learning_rate=3e-4, epsilon=1e-8),
         target_period_updates=1,
@@ -81,7 +81,7 @@ def main() -> None:
         "SAC": harness.Updating(build(Members(), members=1), batch),
         "Ensemble SAC": harness.Updating(build(Members()), batch),
         "Ensemble SAC, all members at once": harness.Updating(build(Members(), at_once=MEMBERS), batch),
-        "Ensemble SAC + CERL": harness.Updating(build(Cross(), error=cerl), batch),
+        "Ensemble SAC + CERL": harness.Updating(build(Cross(), loss=cerl), batch),
     }
     seconds = harness.interleaved({"matmul": harness.matmul(), **forms}, rounds=11)
     rate = harness.MATMUL_FLOP / seconds["matmul"]

@@ -7,9 +7,9 @@ from gymnasium import spaces
 
 from benchmarks import harness
 from benchmarks.sac_update import ACTIONS, BATCH, HIDDEN, MEMBERS, OBSERVED, build, make_batch, update_flop
+from chorus.config.schema import Runtime
 from chorus.ensemble.value_map import Members
-from chorus.experiments.config import Runtime
-from chorus.experiments.runtime import prepare
+from chorus.runs.runtime import prepare
 
 
 class Sizes(gymnasium.Env):

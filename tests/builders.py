@@ -12,16 +12,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from chorus.agents.batch import Batch
 from chorus.agents.optimizers import Adam, Optimizer
 from chorus.agents.q import Agent, AgentState, QLearning, member_losses, q_agent
-from chorus.ensemble.errors import Huber
 from chorus.ensemble.estimates import Scalar
+from chorus.ensemble.losses import Huber
 from chorus.ensemble.value_map import Members, ValueMapRule
 from chorus.envs.registry import make_host, make_jax
 from chorus.networks.forked import Forked, Params
 from chorus.networks.layers import Conv, Dense
 from chorus.networks.lifting import Lift, best_for_backend
+from chorus.replay.batch import Batch
 from chorus.replay.ring import Ring, RingLayout
 from chorus.training.acting import Acting, LinearEpsilon, Uniform
 from chorus.training.loop import Loop
@@ -72,7 +72,7 @@ def tiny_rule(
     return QLearning(
         value_map=(kind or Members()).build(members, 0.99),
         estimate=Scalar(),
-        error=Huber(),
+        loss=Huber(),
         optimizer=optimizer or Adam(learning_rate=1e-2, epsilon=1e-3),
         target_period_updates=target_period,
         reward_clip=reward_clip,

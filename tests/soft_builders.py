@@ -5,28 +5,28 @@ from typing import Any
 import jax
 import numpy as np
 
-from chorus.actions import Box
 from chorus.agents.actors import SquashedGaussian
 from chorus.agents.agent import Agent, AgentState
-from chorus.agents.batch import Batch
 from chorus.agents.optimizers import Adam
 from chorus.agents.sac import sac_agent
 from chorus.agents.soft import Networks, SoftActorCritic
-from chorus.ensemble.errors import Error, Squared
+from chorus.ensemble.losses import Loss, Squared
 from chorus.ensemble.value_map import Members, ValueMapRule
 from chorus.networks.layers import Orthogonal
 from chorus.networks.torsos import MLPTorso
+from chorus.replay.batch import Batch
+from chorus.spaces import Box
 
 OBSERVED, NUMBERS = 4, 2
 UNIT = Box((-1.0,) * NUMBERS, (1.0,) * NUMBERS, (NUMBERS,))
 
 
 def soft_rule(
-    kind: ValueMapRule | None = None, members: int = 3, error: Error | None = None, **more: Any
+    kind: ValueMapRule | None = None, members: int = 3, loss: Loss | None = None, **more: Any
 ) -> SoftActorCritic:
     given = {
         "value_map": (kind or Members()).build(members, 0.99),
-        "error": error or Squared(),
+        "loss": loss or Squared(),
         "actor": SquashedGaussian(),
         "optimizer": Adam(learning_rate=1e-2, epsilon=1e-8),
         "target_period_updates": 1,

@@ -5,17 +5,17 @@ from typing import Any
 
 import jax
 
+from chorus.config.resolution import Request, resolve
+from chorus.config.schema import Hyperparameters, Scale
 from chorus.errors import ChorusError
-from chorus.experiments.assemble import Assembly
-from chorus.experiments.config import Hyperparameters, Scale
-from chorus.experiments.perform import Torso, create, go_on, run_in, stored_config
-from chorus.experiments.resolve import Request, resolve
 from chorus.networks.torsos import custom
 from chorus.player import Player
 from chorus.randomness import init_key
+from chorus.runs.assembly import Assembly
+from chorus.runs.lifecycle import Torso, create, go_on, run_in, stored_config
+from chorus.runs.progress import for_terminal
+from chorus.runs.run_directory import RunDirectory
 from chorus.training import checkpoint
-from chorus.training.progress import for_terminal
-from chorus.training.run_directory import RunDirectory
 
 
 def train(

@@ -1,5 +1,19 @@
 """The one exception a user is meant to read: a sentence with the offending value and the remedy."""
 
+import difflib
+from collections.abc import Iterable
+
 
 class ChorusError(Exception):
     """Wrong input or an unusable run; the command line prints it and exits with code 2."""
+
+
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """The known name most like this one, if one is like it at all."""
+    return next(iter(difflib.get_close_matches(name, list(known), n=1)), None)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    known = sorted(known)
+    hint = closest(name, known)
+    return f"; did you mean '{hint}'?" if hint else f"; there are {', '.join(known)}"

@@ -1,5 +1,7 @@
 """A trained run as something that acts, with the signature Stable-Baselines3's tools expect of a model."""
 
+import warnings
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -8,12 +10,12 @@ import numpy as np
 
 from chorus.agents.agent import explore
 from chorus.errors import ChorusError
-from chorus.experiments.assemble import Assembly
+from chorus.runs.assembly import Assembly
+from chorus.runs.training import evaluation_keys
 from chorus.training.acting import redraw
 from chorus.training.evaluate import EpisodeResult
 from chorus.training.policies import Member, Policy, choose, council, policies_for
 from chorus.training.settings import Amount
-from chorus.training.train import evaluation_keys
 
 
 class Player:
@@ -95,3 +97,48 @@ def named_policy(assembly: Assembly, name: str) -> Policy:
     if name not in known:
         raise ChorusError(f"the policy '{name}' is not known for this run; there are {', '.join(known)}")
     return known[name]
+
+
+_FRAMES_A_SECOND = 15
+
+
+def film(player: Player, path: Path, seed: int) -> int:
+    """Play one episode and write it as an .mp4; the number of frames."""
+    if path.suffix != ".mp4":
+        raise ChorusError(f"--video {path} does not end in .mp4; only that format is written")
+    if not path.parent.is_dir():
+        raise ChorusError(f"--video {path}: the folder {path.parent} does not exist; make it first")
+    frames = record(player, seed)
+    write(path, frames)
+    return len(frames)
+
+
+def record(player: Player, seed: int) -> list[np.ndarray]:
+    evaluator = player.assembly.evaluator(slots=1, render=True)
+    rollout = evaluator.stepper.start(evaluation_keys(seed, 0, player.policy_name))
+    frames: list[np.ndarray] = []
+    try:
+        while True:
+            rollout, steps = evaluator.advance(player.params, player.policy, rollout)
+            frames += evaluator.stepper.frames(rollout, steps)
+            ended = np.flatnonzero((steps.terminated | steps.truncated)[:, 0])
+            if len(ended):
+                return frames[: len(frames) - len(steps.reward) + int(ended[0]) + 1]
+    finally:
+        rollout.close()
+
+
+def write(path: Path, frames: list[np.ndarray]) -> None:
+    import imageio_ffmpeg
+
+    height, width = frames[0].shape[:2]
+    writer = imageio_ffmpeg.write_frames(
+        str(path), (width, height), fps=_FRAMES_A_SECOND, macro_block_size=2, ffmpeg_log_level="error"
+    )
+    with warnings.catch_warnings():
+        # JAX warns of any fork; this one is followed by exec at once.
+        warnings.filterwarnings("ignore", message="os.fork", category=RuntimeWarning)
+        writer.send(None)
+    for frame in frames:
+        writer.send(np.ascontiguousarray(frame))
+    writer.close()

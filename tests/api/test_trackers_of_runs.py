@@ -7,9 +7,9 @@ import pytest
 
 import chorus
 from chorus.api import create, run_in
-from chorus.experiments.resolve import Request, resolve
-from chorus.training.progress import Silent
-from chorus.training.trackers import Shielded
+from chorus.config.resolution import Request, resolve
+from chorus.runs.progress import Silent
+from chorus.runs.trackers import Shielded
 from running import logs, records, status
 
 OPTIONS = {

@@ -9,7 +9,7 @@ import pytest
 
 from chorus.cli.main import COMMANDS, build_parser, main
 from chorus.cli.train_options import request_from
-from chorus.experiments.resolve import resolve
+from chorus.config.resolution import resolve
 
 ROOT = Path(__file__).parents[2]
 # Commands of many runs, each with a --dry-run.

@@ -5,19 +5,19 @@ from dataclasses import dataclass
 import jax
 import numpy as np
 
-from chorus.agents.batch import Batch
 from chorus.agents.optimizers import Adam
 from chorus.agents.q import QLearning, q_agent
-from chorus.ensemble.errors import Huber
+from chorus.components import Component
 from chorus.ensemble.estimates import Scalar
+from chorus.ensemble.losses import Huber
 from chorus.ensemble.value_map import ValueMap
 from chorus.networks.forked import Forked
 from chorus.networks.layers import Dense
-from chorus.variant import Variant
+from chorus.replay.batch import Batch
 
 
 @dataclass(frozen=True, kw_only=True)
-class Neighbour(Variant):
+class Neighbour(Component):
     """Head 0 is the member's own value, head 1 its neighbour's, learnt from the neighbour's own target."""
 
     def build(self, members: int, discount: float) -> ValueMap:

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from chorus.experiments.costs import seconds
-from chorus.experiments.studies import Study, jobs_of
-from chorus.experiments.study_table import STUDIES
+from chorus.scheduling.costs import seconds
+from chorus.scheduling.jobs import jobs_of
+from chorus.studies.study import Study
+from chorus.studies.table import STUDIES
 
 PAGE = Path(__file__).parents[2] / "docs" / "reproduction.md"
 OUT = Path("nowhere")

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from builders import losses_of, tiny_rule
-from chorus.agents.batch import Batch
 from chorus.ensemble.value_map import Cross, CrossOwn, Members
 from chorus.networks.forked import Forked
+from chorus.replay.batch import Batch
 
 NOW, NEXT = [[[1.0, 0.0]]], [[[0.0, 1.0]]]
 ACTION = 0

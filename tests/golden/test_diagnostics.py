@@ -4,23 +4,24 @@ import numpy as np
 import pytest
 
 from builders import tiny_ring
-from chorus.agents.batch import Batch
-from chorus.ensemble.diversity import (
+from chorus.ensemble.measures import (
     effective_rank,
     off_policy_share,
     pairwise_disagreement,
     policy_probability,
     value_spread,
 )
-from chorus.replay.contents import (
+from chorus.replay.batch import Batch
+from chorus.replay.samplers import Places, Sample
+from chorus.training.diagnostics import (
+    BatchLog,
+    by_member,
     coverage,
     episodes_by_owner,
     own_share_of_episodes,
     own_shares,
     transitions_by_owner,
 )
-from chorus.replay.samplers import Places, Sample
-from chorus.training.diagnostics import BatchLog, by_member
 
 
 def test_disagreement_is_the_share_of_pairs_that_differ():

@@ -9,7 +9,7 @@ import pytest
 
 from builders import tiny_batch, tiny_network, tiny_params, tiny_rule
 from chorus.agents.q import member_losses
-from chorus.ensemble.auxiliary import Mico, Representations, mico_distances
+from chorus.ensemble.auxiliaries import Mico, Representations, mico_distances
 
 
 def mico_distance(x, y, beta):

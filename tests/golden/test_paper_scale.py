@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from chorus.agents.optimizers import Adam, CentredRMSProp
+from chorus.config.resolution import Request, resolve, run_name
 from chorus.envs.atari import AtariSettings
-from chorus.experiments.assemble import Assembly
-from chorus.experiments.resolve import Request, resolve, run_name
 from chorus.networks.layers import VarianceScaled
 from chorus.networks.torsos import nature
+from chorus.runs.assembly import Assembly
 from chorus.training.settings import Amount
 
 
@@ -30,7 +30,7 @@ def test_the_game(resolved):
 def test_the_learner(resolved):
     agent, replay = resolved.config.agent, resolved.config.replay
     assert (agent.members, agent.shared_layers, agent.torso) == (10, 0, nature())
-    assert (agent.discount, agent.reward_clip, agent.error.threshold) == (0.99, 1.0, 1.0)
+    assert (agent.discount, agent.reward_clip, agent.loss.threshold) == (0.99, 1.0, 1.0)
     assert agent.optimizer == CentredRMSProp(learning_rate=2.5e-4, decay=0.95, epsilon=0.01 / 32**2)
     assert (replay.capacity, replay.batch_size, replay.n_step) == (1_000_000, 32, 1)
 
@@ -72,7 +72,7 @@ def test_quantile_agents_have_dopamines_settings(preset):
     assert config.env.atari == AtariSettings(sticky_actions=0.25)
     assert config.evaluation.epsilon == 0.001
     assert config.agent.optimizer == Adam(learning_rate=5e-5, epsilon=3.125e-4)
-    assert (config.agent.estimate.quantiles, config.agent.error.kappa, config.replay.n_step) == (200, 1.0, 3)
+    assert (config.agent.estimate.quantiles, config.agent.loss.kappa, config.replay.n_step) == (200, 1.0, 3)
     assert config.agent.target_period_updates * config.schedule.update_period_steps == 8_000
     assert (config.schedule.learning_starts, config.exploration.decay_steps) == (20_000, 250_000)
     assert (config.agent.torso, config.agent.initialization) == (replace(nature(), padding="same"), VarianceScaled())

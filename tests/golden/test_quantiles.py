@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from builders import losses_of, tiny_batch, tiny_network, tiny_params, tiny_rule
-from chorus.ensemble.errors import Huber, QuantileHuber
-from chorus.ensemble.estimates import Quantile
-from chorus.ensemble.selection import Online, Target
+from chorus.ensemble.estimates import Online, Quantile, Target
+from chorus.ensemble.losses import Huber, QuantileHuber
 from chorus.networks.forked import Forked
 from chorus.networks.layers import Conv, Dense, Heads, VarianceScaled
 
@@ -95,7 +94,7 @@ def test_same_padding_is_that_of_xla():
 
 def test_quantile_targets_keep_their_distribution():
     # One state, one action, two quantiles, 1-step: y = r + γ θ̄ = 1 + 0.99 (2, 4) = (2.98, 4.96).
-    rule = replace(tiny_rule(members=1), estimate=Quantile(quantiles=2), error=QuantileHuber())
+    rule = replace(tiny_rule(members=1), estimate=Quantile(quantiles=2), loss=QuantileHuber())
     network = Forked(torso=(), members=1, shared=0, heads=1, actions=1, estimate_size=2)
 
     def table(values):

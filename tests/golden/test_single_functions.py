@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 from chorus.agents.optimizers import CentredRMSProp
-from chorus.ensemble.errors import Huber, Squared
+from chorus.config.scales import row_for
+from chorus.ensemble.losses import Huber, Squared
 from chorus.ensemble.targets import discounted_sum
 from chorus.ensemble.value_map import Horizons
 from chorus.ensemble.votes import vote_entropy
-from chorus.experiments.scales import row_for
 from chorus.training.acting import LinearEpsilon, Tandem, Uniform
 
 

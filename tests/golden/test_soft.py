@@ -5,17 +5,17 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from chorus.agents.agent import follow
+from chorus.agents.agent import polyak_update
 from chorus.agents.soft import bootstrap_of
-from chorus.ensemble.errors import MainAndAuxiliary, Squared, TwiceHuber
-from chorus.ensemble.means import action_distance
+from chorus.config.resolution import Request, resolve
+from chorus.ensemble.losses import MainAndAuxiliary, Squared, TwiceHuber
 from chorus.ensemble.targets import bootstrapped
 from chorus.ensemble.value_map import Cross, CrossOwn, Members
+from chorus.ensemble.votes import action_distance
 from chorus.envs.registry import describe
-from chorus.experiments.assemble import count_parameters
-from chorus.experiments.resolve import Request, resolve
 from chorus.networks.gaussian import Gaussian, draw, squash_log_std
 from chorus.networks.layers import orthonormal
+from chorus.runs.assembly import count_parameters
 from soft_builders import soft_agent, soft_batch, soft_rule
 
 
@@ -88,16 +88,16 @@ def test_the_auxiliary_loss_is_squared_up_to_ten_and_then_linear(x, loss):
 
 
 def test_main_heads_are_squared_whatever_their_size():
-    error = MainAndAuxiliary(main=Squared(), auxiliary=TwiceHuber())
+    loss = MainAndAuxiliary(main=Squared(), auxiliary=TwiceHuber())
     predictions = jnp.full((2, 2, 1), 20.0)
-    losses = error.of_heads(np.arange(2), predictions, jnp.zeros((2, 2, 1)))
+    losses = loss.of_heads(np.arange(2), predictions, jnp.zeros((2, 2, 1)))
     np.testing.assert_allclose(losses, [[400, 300], [300, 400]])
 
 
 def test_infinite_auxiliary_targets_leave_a_bounded_gradient():
-    error = MainAndAuxiliary(main=Squared(), auxiliary=TwiceHuber())
+    loss = MainAndAuxiliary(main=Squared(), auxiliary=TwiceHuber())
     targets = jnp.float32([[1.0, jnp.inf]])[..., None]
-    gradient = jax.grad(lambda p: error.of_heads(np.array([0]), p, targets).sum())(jnp.zeros((1, 2, 1)))
+    gradient = jax.grad(lambda p: loss.of_heads(np.array([0]), p, targets).sum())(jnp.zeros((1, 2, 1)))
     # 2 (0 - 1) of the main head; -2 · 10 of the other.
     np.testing.assert_allclose(gradient[..., 0], [[-2.0, -20.0]])
 
@@ -119,9 +119,9 @@ def test_the_entropy_target_is_half_a_nat_below_zero_for_each_number():
 
 def test_a_target_network_takes_over_a_share_or_all():
     # 0.995 · 2 + 0.005 · 4 = 2.01
-    assert float(follow({"w": jnp.float32(2)}, {"w": jnp.float32(4)}, 0.005)["w"]) == pytest.approx(2.01)
+    assert float(polyak_update({"w": jnp.float32(2)}, {"w": jnp.float32(4)}, 0.005)["w"]) == pytest.approx(2.01)
     # A copy must not read what it replaces, which may be undefined.
-    assert float(follow({"w": jnp.float32(jnp.nan)}, {"w": jnp.float32(4)}, 1.0)["w"]) == 4.0
+    assert float(polyak_update({"w": jnp.float32(jnp.nan)}, {"w": jnp.float32(4)}, 1.0)["w"]) == 4.0
 
 
 def test_action_distance_is_half_the_mean_squared_distance_of_pairs():

@@ -3,11 +3,11 @@
 import jax
 import pytest
 
+from chorus.config.resolution import Request, resolve
 from chorus.errors import ChorusError
-from chorus.experiments.assemble import build_network, count_parameters
-from chorus.experiments.resolve import Request, resolve
 from chorus.networks.layers import Dense, VarianceScaled, WidenedDense
 from chorus.networks.torsos import custom
+from chorus.runs.assembly import build_network, count_parameters
 
 # For ten members 512 + 9 (512 A + 1)/(3137 + A), rounded.
 WIDTHS = {18: 538, 14: 532, 10: 527, 9: 525, 8: 524, 7: 522, 6: 521, 4: 518, 3: 516}

@@ -24,9 +24,9 @@ from builders import (
 from chorus.agents.optimizers import Adam, CentredRMSProp
 from chorus.ensemble.targets import greedy_actions, td_targets
 from chorus.ensemble.value_map import Members
+from chorus.runs.training import training_keys
 from chorus.training.acting import LinearEpsilon, Tandem, Uniform, draw_member
 from chorus.training.settings import Schedule
-from chorus.training.train import training_keys
 
 flat = load_example("double_dqn_flat")
 

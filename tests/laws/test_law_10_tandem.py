@@ -5,9 +5,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from builders import ring_for, state_with, tiny_agent, tiny_loop, tiny_network, tiny_params, tiny_rule
+from chorus.runs.training import training_keys
 from chorus.training.acting import Tandem, Uniform, draw_member
 from chorus.training.settings import Schedule
-from chorus.training.train import training_keys
 
 
 def draws(acting, count=2_000):

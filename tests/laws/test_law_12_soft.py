@@ -12,13 +12,13 @@ from builders import assert_trees_close
 from chorus.agents.optimizers import Adam
 from chorus.agents.sac import Ensemble
 from chorus.agents.soft import draw_noise
-from chorus.ensemble.errors import MainAndAuxiliary, Squared, TwiceHuber
+from chorus.config.resolution import Request, resolve
+from chorus.ensemble.losses import MainAndAuxiliary, Squared, TwiceHuber
 from chorus.ensemble.value_map import Cross, CrossOwn, Members
-from chorus.experiments.resolve import Request, resolve
 from chorus.networks.gaussian import Gaussian, draw
 from soft_builders import UNIT, soft_agent, soft_batch, soft_networks, soft_rule, soft_state, together
 
-CERL_ERROR = MainAndAuxiliary(main=Squared(), auxiliary=TwiceHuber())
+CERL_LOSS = MainAndAuxiliary(main=Squared(), auxiliary=TwiceHuber())
 
 
 def mlp(params, x):
@@ -47,7 +47,7 @@ def textbook(params, targets, optimizers, batch, noise, rule):
         x = jnp.concatenate([state, action], axis=-1)
         return jnp.stack([mlp(jax.tree.map(lambda w, c=c: w[c], own), x)[:, 0, 0] for c in range(2)])
 
-    a2, log2 = policy(params["policy"], s2, noise.following[:, 0])
+    a2, log2 = policy(params["policy"], s2, noise.next[:, 0])
     y = r + 0.99 * (1 - batch.terminated[:, 0]) * (critics(targets, s2, a2).min(0) - alpha * log2)
     gradient = jax.grad(lambda own: jnp.mean((critics(own, s, a) - y) ** 2, axis=1).sum())(params["critic"])
     change, critic_optimizer = adam.update(gradient, optimizers["critic"])
@@ -94,18 +94,18 @@ def test_the_preset_with_one_member_is_sac():
 
 
 @pytest.mark.parametrize(
-    ("kind", "error"),
+    ("kind", "loss"),
     [
         pytest.param(Members(), Squared(), marks=pytest.mark.slow),
-        (Cross(), CERL_ERROR),
-        pytest.param(CrossOwn(), CERL_ERROR, marks=pytest.mark.slow),
+        (Cross(), CERL_LOSS),
+        pytest.param(CrossOwn(), CERL_LOSS, marks=pytest.mark.slow),
     ],
     ids=type,
 )
-def test_grouping_changes_nothing(kind, error):
+def test_grouping_changes_nothing(kind, loss):
     learnt = []
     for at_once in (2, 3):
-        agent = soft_agent(soft_rule(kind, error=error), at_once)
+        agent = soft_agent(soft_rule(kind, loss=loss), at_once)
         state = agent.init(jax.random.key(0))
         for update in range(3):
             state = agent.update(state, soft_batch(seed=update))
@@ -132,7 +132,7 @@ def test_the_acting_member_acts():
 @pytest.mark.parametrize("kind", [Cross(), CrossOwn()], ids=type)
 def test_targets_ask_who_they_should_about_whose_actions(kind):
     """Head k of member i learns r + γ (min_c Q̄_c(s', a'_k) - α_k log π_k), of member k's critics or of its own."""
-    rule = soft_rule(kind, members=2, error=CERL_ERROR)
+    rule = soft_rule(kind, members=2, loss=CERL_LOSS)
     networks = soft_networks(rule)
     learner = Ensemble(rule, networks, np.zeros(4, np.float32), UNIT, 1)
     state, batch = soft_state(learner.agent()), soft_batch(size=3)
@@ -144,7 +144,7 @@ def test_targets_ask_who_they_should_about_whose_actions(kind):
     noise = draw_noise(jnp.asarray(state.noise), jnp.int32(0), np.arange(2), 3, 2)
     params = together(state.params)
     critics = jax.tree.map(lambda *own: np.concatenate(own, axis=1), *state.target_params)
-    action, log_prob = draw(networks.distribution(params["policy"], batch.next_observation), noise.following)
+    action, log_prob = draw(networks.distribution(params["policy"], batch.next_observation), noise.next)
     for b, i, k in itertools.product(range(3), range(2), range(2)):
         asked = i if isinstance(kind, CrossOwn) else k
         values = networks.values(critics, batch.next_observation[b : b + 1], action[b : b + 1, k : k + 1])

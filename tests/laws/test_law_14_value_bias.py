@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 
 from builders import tiny_agent, tiny_network, tiny_params, tiny_rule
-from chorus.ensemble.bias import discounted_returns, value_bias
+from chorus.ensemble.measures import discounted_returns, value_bias
 from chorus.envs.registry import make_jax
+from chorus.runs.training import evaluation_keys
 from chorus.training.evaluate import Evaluator
 from chorus.training.policies import RandomMember
 from chorus.training.settings import Amount
 from chorus.training.stepper import JaxStepper
-from chorus.training.train import evaluation_keys
 
 
 def test_returns_are_discounted_from_the_back():

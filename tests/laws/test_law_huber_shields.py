@@ -14,7 +14,7 @@ from chorus.agents.actors import SquashedGaussian
 from chorus.agents.optimizers import Adam
 from chorus.agents.sac import sac_agent
 from chorus.agents.soft import critic_losses
-from chorus.ensemble.errors import MainAndAuxiliary, Squared, TwiceHuber
+from chorus.ensemble.losses import MainAndAuxiliary, Squared, TwiceHuber
 from chorus.ensemble.value_map import Cross
 from soft_builders import OBSERVED, UNIT, soft_batch, soft_networks, soft_rule
 
@@ -22,7 +22,7 @@ HUBER = MainAndAuxiliary(main=Squared(), auxiliary=TwiceHuber(threshold=10.0))
 GAMMA, REWARD, UPDATES, WRONG_BY = 0.5, 30.0, 150, 1e5
 
 
-def force_on_the_others(error, wrong_by):
+def force_on_the_others(loss, wrong_by):
     """The gradient's size in the features of members 1 and 2 where member 0's targets are wrong by so much."""
     rule = soft_rule(Cross())
     networks, batch = soft_networks(rule), soft_batch()
@@ -32,7 +32,7 @@ def force_on_the_others(error, wrong_by):
     targets = jnp.zeros((6, 3, 3, 1)).at[:, :, 0].set(wrong_by)
 
     def total(params):
-        return critic_losses(error, networks, np.arange(3), params, batch, targets)[0].sum()
+        return critic_losses(loss, networks, np.arange(3), params, batch, targets)[0].sum()
 
     features = jax.grad(total)(params)["members"]
     return float(max(jnp.abs(leaf[:, 1:]).max() for leaf in jax.tree.leaves(features)))
@@ -44,10 +44,10 @@ def test_the_force_of_a_diverging_member_is_bounded_by_huber_and_by_nothing_when
     assert force_on_the_others(Squared(), 1e6) == pytest.approx(1e3 * force_on_the_others(Squared(), 1e3), rel=0.01)
 
 
-def error_of_the_others(error, diverges):
+def error_of_the_others(loss, diverges):
     """How far the main heads of members 1 and 2 stay from what they should learn, in units of its variance."""
     rule = soft_rule(
-        error=error,
+        loss=loss,
         value_map=Cross().build(3, GAMMA),
         actor=SquashedGaussian(initial_temperature=1e-3),
         optimizer=Adam(learning_rate=3e-3, epsilon=1e-8),

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from chorus.agents.agent import Agent, AgentState
-from chorus.agents.batch import Batch
+from chorus.replay.batch import Batch
 from chorus.training.stepper import Keys, Steps
 
 
@@ -21,7 +21,7 @@ def counting_agent(batches: list[Batch] | None = None) -> Agent:
     def unused(*_: Any) -> Any:
         raise AssertionError("a scripted stepper decides by itself")
 
-    return Agent(init=unused, act=unused, propose=unused, value=unused, update=update, examine=unused)
+    return Agent(init=unused, act=unused, propose=unused, value=unused, update=update, inspect=unused)
 
 
 def counting_state() -> AgentState:
@@ -47,7 +47,7 @@ class Script:
         self.member = rng.integers(4, size=shape).astype(np.int32)
         self.next_observation = 1_000.0 + np.arange(self.steps * self.slots, dtype=np.float32).reshape(*shape, 1)
         ended = (ending > 0)[..., None]
-        self.following = np.where(ended, self.next_observation + 10_000.0, self.next_observation)
+        self.reset_observation = np.where(ended, self.next_observation + 10_000.0, self.next_observation)
 
 
 @dataclass
@@ -77,12 +77,12 @@ class ScriptedStepper:
         self.stays.append(ScriptedStay(np.arange(self.slots, dtype=np.float32)[:, None]))
         return self.stays[-1]
 
-    def advance(self, params: Any, shares: np.ndarray, stay: ScriptedStay, epsilon: np.ndarray) -> tuple[Any, Steps]:
-        now = slice(stay.time, stay.time + len(epsilon))
+    def advance(self, params: Any, shares: np.ndarray, rollout: ScriptedStay, epsilon: np.ndarray) -> tuple[Any, Steps]:
+        now = slice(rollout.time, rollout.time + len(epsilon))
         self.asked += [(params["updates"], float(value)) for value in epsilon]
-        stay.time += len(epsilon)
+        rollout.time += len(epsilon)
         columns = {name: getattr(self.script, name)[now] for name in Steps._fields if name != "measured"}
-        return stay, Steps(**columns, measured=())
+        return rollout, Steps(**columns, measured=())
 
-    def pictures(self, stay: ScriptedStay, steps: Steps) -> list[np.ndarray]:
+    def frames(self, rollout: ScriptedStay, steps: Steps) -> list[np.ndarray]:
         return []

@@ -8,10 +8,10 @@ from scripted import Script, ScriptedStepper, counting_agent, counting_state
 
 from builders import tiny_ring
 from chorus.replay.ring import TERMINATED, TRANSITION, TRUNCATED, Ring
+from chorus.runs.training import EpisodeLog, training_keys
 from chorus.training.acting import LinearEpsilon, Uniform
 from chorus.training.loop import Collected, Learned, Loop
 from chorus.training.settings import ReplaySettings, Schedule
-from chorus.training.train import EpisodeLog, training_keys
 
 EPSILON = LinearEpsilon(final=0.1, decay_steps=20, warmup_steps=4)
 
@@ -96,7 +96,7 @@ def test_updates_follow_the_step_that_makes_them_due_whatever_the_chunk(slots, p
             expected.append(("learned", updates))
     assert tape(events) == expected
     assert stepper.asked == acted_with, "each step is taken with the newest parameters and its own epsilon"
-    assert all(stay.closed for stay in stepper.stays) and len(stepper.stays) == 2
+    assert all(rollout.closed for rollout in stepper.stays) and len(stepper.stays) == 2
 
 
 def test_a_batch_holds_nothing_that_was_collected_after_it_was_due():
@@ -120,7 +120,7 @@ def stored():
     script.truncated = np.array([[False, False], [True, False], [False, False]])
     script.member = np.array([[0, 1], [0, 3], [2, 3]], np.int32)
     script.next_observation = np.float32([[10, 20], [11, 21], [12, 22]])[..., None]
-    script.following = np.float32([[10, 50], [60, 21], [70, 22]])[..., None]
+    script.reset_observation = np.float32([[10, 50], [60, 21], [70, 22]])[..., None]
     script.reward = np.float32([[1, 2], [3, 4], [5, 6]])
     loop = scripted_loop(ScriptedStepper(script), Schedule(total_steps=12, iteration_steps=6, learning_starts=1_000))
     ring = ring_of(loop)

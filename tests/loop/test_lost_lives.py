@@ -6,13 +6,13 @@ import pytest
 from scripted import counting_agent, counting_state
 
 from builders import tiny_ring
-from chorus.envs.spec import EnvSpec, Moved
+from chorus.envs.spec import EnvSpec, StepResult
 from chorus.replay.ring import TERMINATED
+from chorus.runs.training import EpisodeLog, training_keys
 from chorus.training.acting import LinearEpsilon, Uniform
 from chorus.training.loop import Loop
 from chorus.training.settings import ReplaySettings, Schedule
 from chorus.training.stepper import HostStepper, LifeLoss
-from chorus.training.train import EpisodeLog, training_keys
 
 STACK = 2
 STEPS, LIFE_EVERY, GAME_EVERY = 240, 4, 12
@@ -47,10 +47,10 @@ class Lives:
             self._push(clear=True)
         ended = np.full(self._slots, over)
         lost = np.full(self._slots, self._time % LIFE_EVERY == 0 and not over)
-        return Moved(observation, self._show(), np.ones(self._slots, np.float32), ended, ended & False, lost)
+        return StepResult(observation, self._show(), np.ones(self._slots, np.float32), ended, ended & False, lost)
 
     def render(self):
-        raise AssertionError("nobody asked for pictures")
+        raise AssertionError("nobody asked for frames")
 
     def close(self) -> None:
         pass

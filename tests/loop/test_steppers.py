@@ -12,11 +12,11 @@ from scripted import counting_agent, counting_state
 
 from builders import tiny_ring
 from chorus.envs.registry import make_host, make_jax
+from chorus.runs.training import training_keys
 from chorus.training.acting import LinearEpsilon, Uniform
 from chorus.training.loop import Loop
 from chorus.training.settings import ReplaySettings, Schedule
 from chorus.training.stepper import HostStepper, JaxStepper, Steps
-from chorus.training.train import training_keys
 
 KEYS = training_keys(0, 1)
 LADDER = "chorus_tests/Ladder-v0"
@@ -58,13 +58,13 @@ def decide(params, observation, member, key, epsilon):
 
 
 def walked(stepper, chunks):
-    stay, pieces, taken = stepper.start(KEYS), [], 0
+    rollout, pieces, taken = stepper.start(KEYS), [], 0
     for chunk in chunks:
         epsilon = np.linspace(0, 1, 32, dtype=np.float32)[taken : taken + chunk]
-        stay, steps = stepper.advance({}, SHARES, stay, epsilon)
+        rollout, steps = stepper.advance({}, SHARES, rollout, epsilon)
         pieces.append(steps)
         taken += chunk
-    stay.close()
+    rollout.close()
     return Steps(*(np.concatenate(column) for column in zip(*pieces, strict=True)))
 
 
@@ -95,12 +95,12 @@ def test_slots_that_end_start_anew_while_the_others_go_on():
     ended = steps.terminated | steps.truncated
     some = ended.any(axis=1) & ~ended.all(axis=1)
     assert some.any() and (~ended).all(axis=1).any()
-    fresh = steps.following[ended]
+    fresh = steps.reset_observation[ended]
     assert np.all(fresh[:, 0] == fresh[:, 1]) and len(set(fresh[:, 0])) > 1
-    np.testing.assert_array_equal(steps.following[~ended], steps.next_observation[~ended])
+    np.testing.assert_array_equal(steps.reset_observation[~ended], steps.next_observation[~ended])
     # What the next step sees is one less than what it started from, in the same episode.
-    np.testing.assert_array_equal(steps.next_observation[1:, :, 1], steps.following[:-1, :, 1] - 1)
-    np.testing.assert_array_equal(steps.next_observation[1:, :, 0], steps.following[:-1, :, 0])
+    np.testing.assert_array_equal(steps.next_observation[1:, :, 1], steps.reset_observation[:-1, :, 1] - 1)
+    np.testing.assert_array_equal(steps.next_observation[1:, :, 0], steps.reset_observation[:-1, :, 0])
 
 
 def assert_members_change_at_starts_only(steps):
@@ -130,7 +130,7 @@ def test_a_jax_environment_out_of_time_is_truncated_not_terminated():
     steps = walked(limited, [4])
     assert np.all(steps.truncated) and not np.any(steps.terminated)
     assert np.all(steps.next_observation == 1.0), "the last observation of the old episode"
-    assert np.all(steps.following == 0.0), "the first of the new one"
+    assert np.all(steps.reset_observation == 0.0), "the first of the new one"
 
 
 def test_termination_wins_where_a_time_limit_falls_on_the_same_step():
@@ -147,7 +147,7 @@ def test_a_gymnasium_environment_tells_termination_from_truncation(ladder):
         np.testing.assert_array_equal(steps.terminated[:, slot], expected == 1)
         np.testing.assert_array_equal(steps.truncated[:, slot], expected == 2)
     assert steps.next_observation[[2, 7], 0].tolist() == [[0, 3], [1, 5]]
-    assert steps.following[[2, 7], 0].tolist() == [[1, 0], [2, 0]]
+    assert steps.reset_observation[[2, 7], 0].tolist() == [[1, 0], [2, 0]]
     np.testing.assert_array_equal(steps.reward, steps.action.astype(np.float32))
     assert_members_change_at_starts_only(steps)
 
@@ -187,9 +187,9 @@ def test_the_loop_stores_a_time_limit_as_something_to_bootstrap_from(ladder):
 def test_every_slot_and_every_iteration_has_another_seed():
     def first_reset(iteration):
         stepper = HostStepper(partial(make_host, "CartPole-v1"), decide, slots=3)
-        stay = stepper.start(training_keys(0, iteration))
-        stay.close()
-        return jnp.asarray(stay.observation)
+        rollout = stepper.start(training_keys(0, iteration))
+        rollout.close()
+        return jnp.asarray(rollout.observation)
 
     starts = np.concatenate([first_reset(1), first_reset(2)])
     assert len(np.unique(starts, axis=0)) == 6

@@ -5,10 +5,10 @@ from scripted import Script, ScriptedStepper, counting_agent, counting_state
 
 from builders import tiny_ring
 from chorus.replay.ring import TERMINATED, TRANSITION, TRUNCATED
+from chorus.runs.training import EpisodeLog, training_keys
 from chorus.training.acting import LinearEpsilon, Uniform
 from chorus.training.loop import Collected, Learned, Loop
 from chorus.training.settings import Amount, ReplaySettings, Schedule
-from chorus.training.train import EpisodeLog, training_keys
 
 SCHEDULE = Schedule(total_steps=22, iteration_steps=10, learning_starts=4, update_period_steps=4)
 

@@ -10,22 +10,22 @@ import numpy as np
 import pytest
 
 from builders import ring_for, tiny_loop
-from chorus.actions import Box
 from chorus.agents.actors import SquashedGaussian
 from chorus.agents.sac import sac_agent
-from chorus.ensemble.errors import MainAndAuxiliary, Squared, TwiceHuber
+from chorus.ensemble.losses import MainAndAuxiliary, Squared, TwiceHuber
 from chorus.ensemble.value_map import Cross, Members
+from chorus.runs.training import training_keys
+from chorus.spaces import Box
 from chorus.training.settings import Schedule
-from chorus.training.train import training_keys
 from soft_builders import soft_networks, soft_rule, together
 
 GAMMA, TOLERANCE = 0.5, 0.1
 ONE = Box((-1.0,), (1.0,), (1,))
-CERL_ERROR = MainAndAuxiliary(main=Squared(), auxiliary=TwiceHuber())
+CERL_LOSS = MainAndAuxiliary(main=Squared(), auxiliary=TwiceHuber())
 VARIANTS = {
     "one member": (Members(), 1, Squared()),
     "three members": (Members(), 3, Squared()),
-    "three members, cerl": (Cross(), 3, CERL_ERROR),
+    "three members, cerl": (Cross(), 3, CERL_LOSS),
 }
 ACTIONS = (-0.8, 0.0, 0.8)
 
@@ -43,10 +43,10 @@ BEST = {"Action": {0.0: 1.0}, "Both": {-1.0: -1.0, 1.0: 1.0}}
 @cache
 def learner(variant):
     """One agent for all probes, compiled once."""
-    kind, members, error = VARIANTS[variant]
+    kind, members, loss = VARIANTS[variant]
     rule = soft_rule(
         members=members,
-        error=error,
+        loss=loss,
         value_map=kind.build(members, GAMMA),
         actor=SquashedGaussian(initial_temperature=1e-4),
         target_rate=0.05,

@@ -12,13 +12,13 @@ import pytest
 from builders import ring_for, tiny_agent, tiny_loop
 from chorus.agents.optimizers import Adam
 from chorus.agents.q import QLearning
-from chorus.ensemble.errors import Huber
 from chorus.ensemble.estimates import Scalar
+from chorus.ensemble.losses import Huber
 from chorus.ensemble.value_map import Cross, Members
 from chorus.networks.forked import Forked
 from chorus.networks.layers import Dense
+from chorus.runs.training import training_keys
 from chorus.training.settings import Schedule
-from chorus.training.train import training_keys
 
 GAMMA, TOLERANCE = 0.5, 0.07
 VARIANTS = {"one member": (Members(), 1), "three members": (Members(), 3), "three members, cerl": (Cross(), 3)}
@@ -41,7 +41,7 @@ def learner(variant):
     rule = QLearning(
         value_map=value_map,
         estimate=Scalar(),
-        error=Huber(),
+        loss=Huber(),
         optimizer=Adam(learning_rate=1e-2, epsilon=1e-8),
         target_period_updates=20,
         reward_clip=None,

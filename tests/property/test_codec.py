@@ -9,14 +9,13 @@ from hypothesis import given, settings
 
 from chorus.agents.actors import Greedy, SquashedGaussian
 from chorus.agents.optimizers import Adam, CentredRMSProp
-from chorus.ensemble.auxiliary import Mico, NoAuxiliary
-from chorus.ensemble.errors import Huber, MainAndAuxiliary, QuantileHuber, Squared, TwiceHuber
-from chorus.ensemble.estimates import Quantile, Scalar
-from chorus.ensemble.selection import Online, Target
+from chorus.config.codec import flatten, merge
+from chorus.config.schema import AgentSettings, EnvSettings, RunConfig, Runtime
+from chorus.ensemble.auxiliaries import Mico, NoAuxiliary
+from chorus.ensemble.estimates import Online, Quantile, Scalar, Target
+from chorus.ensemble.losses import Huber, MainAndAuxiliary, QuantileHuber, Squared, TwiceHuber
 from chorus.ensemble.value_map import Beside, Cross, CrossOwn, Horizons, Members
 from chorus.errors import ChorusError
-from chorus.experiments.codec import flatten, merge
-from chorus.experiments.config import AgentSettings, EnvSettings, RunConfig, Runtime
 from chorus.networks.layers import FanInUniform, Orthogonal, VarianceScaled
 from chorus.networks.torsos import ConvLayer, ConvTorso, CustomTorso, MLPTorso
 from chorus.training.acting import LinearEpsilon, Tandem, Uniform, UniformEachStep
@@ -88,7 +87,7 @@ recipes = built(
             built(Greedy),
             built(SquashedGaussian, critics=sizes, initial_temperature=shares, target_entropy=shares),
         ),
-        error=st.one_of(
+        loss=st.one_of(
             built(Squared),
             built(Huber, threshold=shares),
             built(QuantileHuber, kappa=shares),

@@ -5,8 +5,8 @@ import numpy as np
 from hypothesis import given
 
 from builders import tiny_ring
-from chorus.replay.contents import own_share_of_episodes, own_shares
 from chorus.replay.ring import Ring
+from chorus.training.diagnostics import own_share_of_episodes, own_shares
 
 MEMBERS = 3
 
@@ -14,7 +14,7 @@ MEMBERS = 3
 @st.composite
 def histories(draw):
     """Lanes, capacity, the acting member of every step and lane and whether its episode ends there, and after how many
-    steps somebody first asks for an episode. Members mostly stay, so that many episodes are one member's."""
+    steps somebody first asks for an episode. Members mostly rollout, so that many episodes are one member's."""
     lanes, capacity = draw(st.integers(1, 3)), draw(st.integers(2, 9))
     step = st.tuples(st.sampled_from([None, None, None, 0, 1, 2]), st.sampled_from([False, False, True]))
     steps = draw(st.lists(st.tuples(*[step] * lanes), min_size=1, max_size=80))

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from chorus.agents.batch import Batch, with_whole_stacks
 from chorus.envs.registry import make_host
+from chorus.replay.batch import Batch, with_whole_stacks
 from chorus.replay.ring import Cursor, Ring, RingLayout
 from chorus.replay.samplers import Shared
 
@@ -145,8 +145,8 @@ def test_rebuilt_stacks_are_the_ones_a_real_game_returned(n_step):
         seen |= dict(zip(number.tolist(), zip(now, moved.observation, strict=True), strict=True))
         ended = np.flatnonzero(moved.terminated | moved.truncated)
         if len(ended):
-            ring.begin(moved.following, ended)
-        now = moved.following
+            ring.begin(moved.reset_observation, ended)
+        now = moved.reset_observation
     envs.close()
     assert ring.cursor.end.min() > 1.5 * layout.rows, "the ring has wrapped around"
     batch = Shared().sample(ring, rng, 200, n_step, members=1).batch

@@ -9,11 +9,11 @@ import pytest
 
 from chorus.api import run_in, stored_config
 from chorus.cli.main import main
-from chorus.experiments.assemble import Assembly
 from chorus.replay.ring import Ring
+from chorus.runs.assembly import Assembly
+from chorus.runs.progress import Silent
+from chorus.runs.run_directory import RunDirectory
 from chorus.training import checkpoint
-from chorus.training.progress import Silent
-from chorus.training.run_directory import RunDirectory
 from killing import newest_checkpoint
 from running import listing, logs, status
 

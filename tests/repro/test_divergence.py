@@ -10,11 +10,11 @@ import pytest
 
 from chorus.agents.q import Agent, AgentState
 from chorus.cli.main import main
-from chorus.experiments.assemble import Assembly
-from chorus.experiments.resolve import Request, resolve
+from chorus.config.resolution import Request, resolve
+from chorus.runs.assembly import Assembly
+from chorus.runs.progress import Silent
+from chorus.runs.run_directory import RunDirectory
 from chorus.training import checkpoint
-from chorus.training.progress import Silent
-from chorus.training.run_directory import RunDirectory
 from running import records, status
 
 OPTIONS = {

@@ -10,11 +10,11 @@ from running import environment
 _PROGRAM = """
 import resource, sys
 from pathlib import Path
-from chorus.experiments.assemble import Assembly
-from chorus.experiments.resolve import Request, resolve
+from chorus.runs.assembly import Assembly
+from chorus.config.resolution import Request, resolve
 from chorus.randomness import generator, stream_key
 from chorus.replay.ring import Ring
-from chorus.training.train import training_keys
+from chorus.runs.training import training_keys
 from chorus.training.loop import Learned
 
 def resident_kilobytes():

@@ -11,7 +11,7 @@ import pytest
 
 from chorus.cli.main import main
 from chorus.randomness import Stream, entropy, generator, key_words, stream_key
-from chorus.training.train import evaluation_keys, training_keys
+from chorus.runs.training import evaluation_keys, training_keys
 from running import LOGS, RUNS, TINY, logs, records, train
 
 STREAMS = get_args(Stream)

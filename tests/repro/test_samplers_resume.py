@@ -3,8 +3,8 @@
 import pytest
 
 from chorus.api import create, go_on, run_in
-from chorus.experiments.resolve import Request, resolve
-from chorus.training.progress import Silent
+from chorus.config.resolution import Request, resolve
+from chorus.runs.progress import Silent
 from running import logs, records, status
 
 # A replay of 60 transitions, written round and round; iterations of 100 steps.

@@ -33,6 +33,6 @@ def test_the_table_says_what_pgx_says_and_the_game_steps(env_id):
         assert reward.shape == terminated.shape == ()
         seen.add(np.asarray(observation).tobytes())
     assert len(seen) >= 5
-    picture = env.render(np.asarray(observation))
-    assert picture.shape == (320, 320, 3) and picture.dtype == np.uint8
-    assert picture.max() > 0
+    frame = env.render(np.asarray(observation))
+    assert frame.shape == (320, 320, 3) and frame.dtype == np.uint8
+    assert frame.max() > 0

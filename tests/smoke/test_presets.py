@@ -8,7 +8,7 @@ import pytest
 import smoke_worlds  # noqa: F401  (registers its environments)
 
 import chorus
-from chorus.experiments.presets import PRESETS
+from chorus.config.presets import PRESETS
 from running import records, status
 
 SINGLE, ENSEMBLE, TANDEM = ("individual",), ("individual", "aggregate"), ("active", "passive")

@@ -14,9 +14,9 @@ import smoke_worlds  # noqa: F401  (registers its environments)
 import chorus
 from chorus.api import create, run_in
 from chorus.cli.main import main
-from chorus.experiments.resolve import Request, resolve
+from chorus.config.resolution import Request, resolve
 from chorus.networks.torsos import custom
-from chorus.training.progress import Silent
+from chorus.runs.progress import Silent
 from running import chorus as chorus_command
 from running import environment, logs, status
 

@@ -56,7 +56,7 @@ def test_every_pixel_is_that_of_gymnasiums_wrappers_across_episode_ends(game, li
             if moved.terminated[slot] or moved.truncated[slot]:
                 observation, elapsed = other.reset()[0], 0
                 assert not observation[:3].any(), "zeros before the first frame"
-            np.testing.assert_array_equal(moved.following[slot], observation)
+            np.testing.assert_array_equal(moved.reset_observation[slot], observation)
         other.close()
 
 

@@ -1,6 +1,6 @@
 """Laying a part of a configuration over a whole one."""
 
-from chorus.experiments.codec import flatten, kind_of, merge
+from chorus.config.codec import flatten, kind_of, merge
 
 
 def test_objects_are_merged_name_by_name():

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from chorus.networks.convolution import by_patches, by_strips, convolve, native
+from chorus.networks.products import by_patches, by_strips, convolve, native
 
 
 @pytest.mark.parametrize(

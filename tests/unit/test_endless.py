@@ -8,13 +8,13 @@ import pytest
 from gymnasium import spaces
 
 from chorus.cli.outcome import announce
-from chorus.experiments.assemble import Assembly
-from chorus.experiments.resolve import Request, resolve
+from chorus.config.resolution import Request, resolve
 from chorus.randomness import init_key
+from chorus.runs.assembly import Assembly
+from chorus.runs.progress import Silent
+from chorus.runs.training import evaluation_keys
 from chorus.training.policies import RandomMember
-from chorus.training.progress import Silent
 from chorus.training.settings import Amount
-from chorus.training.train import evaluation_keys
 
 CAP = 7
 

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from chorus.actions import Box, Discrete
 from chorus.envs.registry import describe, make_host
 from chorus.errors import ChorusError
+from chorus.spaces import Box, Discrete
 
 
 class Bare(gymnasium.Env):

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from chorus.training.files import JsonLines, read_json, whole_lines, write_json
-from chorus.training.run_directory import RunDirectory
+from chorus.files import JsonLines, read_json, whole_lines, write_json
+from chorus.runs.run_directory import RunDirectory
 
 
 def test_a_file_is_replaced_whole_and_nothing_is_left_aside(tmp_path):
@@ -77,7 +77,7 @@ def test_the_lock_is_one_that_nfs_gives(tmp_path, monkeypatch):
         if not file.writable():
             raise OSError(errno.EBADF, "Bad file descriptor")
 
-    monkeypatch.setattr("chorus.training.run_directory.fcntl.flock", flock)
+    monkeypatch.setattr("chorus.runs.run_directory.fcntl.flock", flock)
     directory.lock()
     directory.close()
     assert directory.read_config() == {}

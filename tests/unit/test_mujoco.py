@@ -6,13 +6,13 @@ import textwrap
 
 import numpy as np
 
-from chorus.envs import mujoco_manners
+from chorus.envs import mujoco_setup
 from chorus.envs.registry import make_host
 
 
 def test_warnings_go_to_stderr_once_and_not_into_a_file(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
-    mujoco_manners._said.clear()
+    mujoco_setup._said.clear()
     envs = make_host("Hopper-v4", 1)
     envs.reset(np.array([0]))
     simulation = envs._envs[0].unwrapped

@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from chorus.actions import Box, Discrete
 from chorus.agents.agent import Proposal, explore
+from chorus.spaces import Box, Discrete
 from chorus.training.policies import MeanAction, Member, RandomMember, Vote, Way, choose, council, measure, policies_for
 
 # Two states, three members, two actions.

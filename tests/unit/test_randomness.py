@@ -3,7 +3,7 @@
 from itertools import product
 
 from chorus.randomness import generator, key_words
-from chorus.training.train import evaluation_keys
+from chorus.runs.training import evaluation_keys
 
 STREAMS = ("init", "act", "member", "replay", "env", "eval")
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from chorus.config.resolution import Request, resolve
 from chorus.errors import ChorusError
-from chorus.experiments.resolve import Request, resolve
 
 
 def asked(tmp_path, preset, change, **more):
@@ -21,7 +21,7 @@ def asked(tmp_path, preset, change, **more):
         ("double-dqn-mh", {"agent": {"value_map": {"kind": "horizons", "horizons": []}}}, "there must be one"),
         ("double-dqn-mh", {"agent": {"value_map": {"kind": "horizons", "horizons": [0, 10]}}}, "at least 2 steps"),
         ("qr-dqn", {"agent": {"estimate": {"kind": "quantile", "quantiles": 0}}}, "quantiles is 0"),
-        ("qr-dqn", {"agent": {"error": {"kind": "quantile_huber", "kappa": -1.0}}}, "kappa is -1.0"),
+        ("qr-dqn", {"agent": {"loss": {"kind": "quantile_huber", "kappa": -1.0}}}, "kappa is -1.0"),
         ("cerl", {"replay": {"sampler": {"kind": "self_oversampled"}}}, "every member's network on every other"),
         ("cerl-self-target", {"replay": {"sampler": {"kind": "self_oversampled"}}}, "N times the work"),
         (

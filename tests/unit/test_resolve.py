@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from chorus.config.presets import PRESETS
+from chorus.config.resolution import Request, resolve
 from chorus.errors import ChorusError
-from chorus.experiments.presets import PRESETS
-from chorus.experiments.resolve import Request, resolve
 
 ANYTHING = (None, 5, -1, 0, 0.5, "x", [], {}, True, {"kind": []})
 

@@ -9,8 +9,8 @@ from running import environment
 WITH_A_GPU = """
 import jax
 jax.default_backend = lambda: "gpu"
-from chorus.experiments.config import Runtime
-from chorus.experiments.runtime import prepare
+from chorus.config.schema import Runtime
+from chorus.runs.runtime import prepare
 prepare(Runtime(threads=1, device="gpu"))
 print(repr(jax.config.jax_platforms))
 """

@@ -2,16 +2,16 @@
 
 from dataclasses import dataclass
 
-from chorus.variant import Variant
+from chorus.components import Component
 
 
 @dataclass(frozen=True, kw_only=True)
-class Greedy(Variant):
+class Greedy(Component):
     """The action of the highest value, among Discrete ones."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class SquashedGaussian(Variant):
+class SquashedGaussian(Component):
     """SAC: a Gaussian squashed to [-1, 1], for Box actions, and critics of which the lowest counts (E19 to E21)."""
 
     critics: int = 2

@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray, Shaped
 
-from chorus.actions import Actions
-from chorus.agents.batch import Batch
+from chorus.replay.batch import Batch
+from chorus.spaces import Actions
 
 
 class AgentState(NamedTuple):
@@ -34,7 +34,7 @@ class Proposal(NamedTuple):
     mode: Shaped[Array, "E N ..."]
 
 
-class Insight(NamedTuple):
+class MemberOutputs(NamedTuple):
     """What every member makes of each of K states: its values, where actions can be counted, and the features that
     the last layer of what chooses its actions reads."""
 
@@ -47,7 +47,7 @@ class Agent:
     """`act` evaluates only the member asked for; `propose` all of them, and `value` what each expects of an action.
 
     `init` is compiled, so that its shapes can be asked for without tracing it again. `update` donates the state it is
-    given. `examine` looks inside the members.
+    given. `inspect` looks inside the members.
     """
 
     init: Callable[[PRNGKeyArray], AgentState]
@@ -55,7 +55,7 @@ class Agent:
     propose: Callable[[Any, Array, PRNGKeyArray], Proposal]
     value: Callable[[Any, Array, Array], Float[Array, "E N"]]
     update: Callable[[AgentState, Batch], AgentState]
-    examine: Callable[[Any, Array], Insight]
+    inspect: Callable[[Any, Array], MemberOutputs]
 
 
 def explore(
@@ -69,7 +69,7 @@ def explore(
     return jnp.where(replaced.reshape(slots, *(1,) * (chosen.ndim - 1)), random, chosen)
 
 
-def follow(target: Any, online: Any, rate: float) -> Any:
+def polyak_update(target: Any, online: Any, rate: float) -> Any:
     """The target network after it has taken over a share of the online one; a rate of 1 is a copy."""
     if rate == 1.0:
         return jax.tree.map(jnp.copy, online)

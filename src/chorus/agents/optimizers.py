@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import optax
 
-from chorus.variant import Variant
+from chorus.components import Component
 
 
 @dataclass(frozen=True, kw_only=True)
-class Adam(Variant):
+class Adam(Component):
     """Adam (Kingma & Ba, 2015)."""
 
     learning_rate: float = 2.5e-4
@@ -19,7 +19,7 @@ class Adam(Variant):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CentredRMSProp(Variant):
+class CentredRMSProp(Component):
     """Centred RMSProp with epsilon inside the root: θ -= lr g / √(v - m² + ε)   (equation E8)."""
 
     learning_rate: float = 2.5e-4

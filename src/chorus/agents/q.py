@@ -10,19 +10,17 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from chorus.actions import Discrete
-from chorus.agents.agent import Agent, AgentState, Insight, Proposal, explore, follow
-from chorus.agents.batch import Batch, with_whole_stacks
+from chorus.agents.agent import Agent, AgentState, MemberOutputs, Proposal, explore, polyak_update
 from chorus.agents.optimizers import Optimizer
-from chorus.arrays import AnyArray
-from chorus.ensemble.auxiliary import Auxiliary, NoAuxiliary, Representations
-from chorus.ensemble.errors import Error
-from chorus.ensemble.estimates import Estimate
-from chorus.ensemble.selection import Online, Selection
+from chorus.ensemble.auxiliaries import Auxiliary, NoAuxiliary, Representations
+from chorus.ensemble.estimates import Estimate, Online, Selection
+from chorus.ensemble.losses import Loss
 from chorus.ensemble.targets import greedy_actions, select_action, td_targets
 from chorus.ensemble.value_map import ValueMap
 from chorus.networks.forked import Forked, Params
 from chorus.networks.prior import FIXED, WithPrior
+from chorus.replay.batch import Batch, with_whole_stacks
+from chorus.spaces import AnyArray, Discrete
 
 Network = Forked | WithPrior
 
@@ -33,7 +31,7 @@ class QLearning:
 
     value_map: ValueMap
     estimate: Estimate
-    error: Error
+    loss: Loss
     optimizer: Optimizer
     target_period_updates: int
     reward_clip: float | None
@@ -73,7 +71,7 @@ def member_losses(rule: QLearning, network: Network, params: Params, target_para
     )
     taken = jnp.broadcast_to(batch.action[..., None], targets.shape[:-1])
     predictions = jax.vmap(select_action)(q_tm1, taken)
-    errors = jax.vmap(partial(rule.error.of_heads, value_map.main))(predictions, targets)
+    errors = jax.vmap(partial(rule.loss.of_heads, value_map.main))(predictions, targets)
     losses = jnp.sum(weighted_mean(errors, batch.weight), axis=-1)
 
     main_value = rule.estimate.value(predictions)[:, np.arange(value_map.members), value_map.main]
@@ -153,9 +151,9 @@ def q_agent(rule: QLearning, network: Network, observation: np.ndarray, frame_st
     def value(params: Params, observation: Array, action: Int[Array, " E"]) -> Float[Array, "E N"]:
         return jnp.take_along_axis(main_values(params, observation), action[:, None, None], axis=2)[..., 0]
 
-    def examine(params: Params, observation: Array) -> Insight:
+    def inspect(params: Params, observation: Array) -> MemberOutputs:
         features, _ = network.features(params, observation[:, None])
-        return Insight(value=main_values(params, observation), features=jnp.moveaxis(features, 0, 1))
+        return MemberOutputs(value=main_values(params, observation), features=jnp.moveaxis(features, 0, 1))
 
     @partial(jax.jit, donate_argnums=(0, 1, 2))
     def learn(
@@ -175,7 +173,7 @@ def q_agent(rule: QLearning, network: Network, observation: np.ndarray, frame_st
         new = {"td_loss": losses.td, "q_values": losses.value, "auxiliary_loss": losses.auxiliary, "count": 1.0}
         return {**learnt, **fixed}, optimizer_state, {name: total + new[name] for name, total in totals.items()}
 
-    move = jax.jit(partial(follow, rate=rule.target_rate))
+    move = jax.jit(partial(polyak_update, rate=rule.target_rate))
 
     def update(state: AgentState, batch: Batch) -> AgentState:
         params, optimizer_state, totals = learn(state.params, state.optimizer, state.totals, state.target_params, batch)
@@ -185,7 +183,7 @@ def q_agent(rule: QLearning, network: Network, observation: np.ndarray, frame_st
         target_params = move(state.target_params, split_fixed(params)[0]) if due else state.target_params
         return AgentState(params, target_params, optimizer_state, np.int32(updates), totals)
 
-    return Agent(init=init, act=act, propose=propose, value=value, update=update, examine=examine)
+    return Agent(init=init, act=act, propose=propose, value=value, update=update, inspect=inspect)
 
 
 def split_fixed(params: Params) -> tuple[Params, Params]:

@@ -14,9 +14,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from chorus.actions import Box
-from chorus.agents.agent import Agent, AgentState, Insight, Proposal, explore, follow
-from chorus.agents.batch import Batch
+from chorus.agents.agent import Agent, AgentState, MemberOutputs, Proposal, explore, polyak_update
 from chorus.agents.soft import (
     Losses,
     Networks,
@@ -26,11 +24,12 @@ from chorus.agents.soft import (
     critic_losses,
     draw_noise,
 )
-from chorus.arrays import AnyArray
 from chorus.ensemble.targets import bootstrapped
 from chorus.networks.forked import Params, as_float
 from chorus.networks.gaussian import Gaussian, draw
 from chorus.randomness import init_key
+from chorus.replay.batch import Batch
+from chorus.spaces import AnyArray, Box
 
 # How many bytes of learner a group may have (docs/performance.md).
 _GROUP_BYTES = 16e6
@@ -94,7 +93,7 @@ class Ensemble:
             propose=self.propose,
             value=self.value,
             update=self.update,
-            examine=self.examine,
+            inspect=self.inspect,
         )
 
     def _member_bytes(self) -> int:
@@ -165,11 +164,11 @@ class Ensemble:
         ]
         return jnp.concatenate(own, axis=1)
 
-    def examine(self, params: Any, observation: Array) -> Insight:
+    def inspect(self, params: Any, observation: Array) -> MemberOutputs:
         """Of policies: actions cannot be counted, and critics read an action, too."""
         seen = as_float(observation)[:, None]
         own = [part.policy.features(theirs["policy"], seen)[0] for part, theirs in zip(self.parts, params, strict=True)]
-        return Insight(value=None, features=jnp.moveaxis(jnp.concatenate(own), 0, 1))
+        return MemberOutputs(value=None, features=jnp.moveaxis(jnp.concatenate(own), 0, 1))
 
     def update(self, state: AgentState, batch: Batch) -> AgentState:
         updates = int(state.updates) + 1
@@ -215,7 +214,7 @@ class Ensemble:
         noise = draw_noise(seed, updates, np.arange(self.members), batch.action.shape[0], self.size)
         seen = [for_group(batch, group).next_observation for group in self.groups]
         drawn = [
-            draw(part.distribution(own["policy"], here), noise.following[:, group])
+            draw(part.distribution(own["policy"], here), noise.next[:, group])
             for part, own, here, group in zip(self.parts, params, seen, self.groups, strict=True)
         ]
         action, log_prob = (jnp.concatenate(column, axis=1) for column in zip(*drawn, strict=True))
@@ -250,7 +249,7 @@ class Ensemble:
         temperature = jnp.exp(params["log_temperature"])
 
         def critic_loss(critic: Params) -> tuple[Array, tuple[Array, Array]]:
-            losses = critic_losses(rule.error, part, main, critic, batch, targets[:, group])
+            losses = critic_losses(rule.loss, part, main, critic, batch, targets[:, group])
             return jnp.sum(losses[0]), losses
 
         def policy_loss(policy: Params) -> tuple[Array, tuple[Array, Array]]:
@@ -264,7 +263,7 @@ class Ensemble:
         gradient, (td_loss, q_values) = jax.grad(critic_loss, has_aux=True)(params["critic"])
         step("critic", gradient)
         if due:
-            target_params = follow(target_params, params["critic"], rule.target_rate)
+            target_params = polyak_update(target_params, params["critic"], rule.target_rate)
         gradient, (actor_loss, entropy) = jax.grad(policy_loss, has_aux=True)(params["policy"])
         step("policy", gradient)
         # The derivative of α (H - H̄) in log α.

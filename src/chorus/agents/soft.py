@@ -12,18 +12,17 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from chorus.actions import Box
 from chorus.agents.actors import SquashedGaussian
-from chorus.agents.batch import Batch
 from chorus.agents.optimizers import Optimizer
 from chorus.agents.q import weighted_mean
-from chorus.arrays import AnyArray
-from chorus.ensemble.errors import Error
+from chorus.ensemble.losses import Loss
 from chorus.ensemble.value_map import ValueMap
 from chorus.networks.forked import Forked, Params
 from chorus.networks.gaussian import Gaussian, draw, gaussian_of
 from chorus.networks.layers import GaussianHeads, Initialization
 from chorus.networks.torsos import Torso
+from chorus.replay.batch import Batch
+from chorus.spaces import AnyArray, Box
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class SoftActorCritic:
     """How a SAC ensemble learns: the composition, and nothing else."""
 
     value_map: ValueMap
-    error: Error
+    loss: Loss
     actor: SquashedGaussian
     optimizer: Optimizer
     target_period_updates: int
@@ -88,7 +87,7 @@ class Networks:
 class Noise(NamedTuple):
     """What one update draws, for every member its own: in s' for the targets, in s for the policy's gradient."""
 
-    following: Float[Array, "B N A"]
+    next: Float[Array, "B N A"]
     current: Float[Array, "B N A"]
 
 
@@ -109,7 +108,7 @@ def draw_noise(
     key = jax.random.fold_in(jax.random.wrap_key_data(seed), updates)
     keys = jax.vmap(partial(jax.random.fold_in, key))(members)
     both = jax.vmap(lambda own: jax.random.normal(own, (2, batch_size, actions)))(keys)
-    return Noise(following=jnp.moveaxis(both[:, 0], 0, 1), current=jnp.moveaxis(both[:, 1], 0, 1))
+    return Noise(next=jnp.moveaxis(both[:, 0], 0, 1), current=jnp.moveaxis(both[:, 1], 0, 1))
 
 
 def bootstrap_of(
@@ -127,7 +126,7 @@ def bootstrap_of(
 
 
 def critic_losses(
-    error: Error,
+    loss: Loss,
     networks: Networks,
     main: Int[np.ndarray, " N"],
     params: Params,
@@ -136,7 +135,7 @@ def critic_losses(
 ) -> tuple[Float[Array, " N"], Float[Array, " N"]]:
     """Mean over the batch, sum over critics and heads (E20, E22); and the mean value of the main heads."""
     predictions = networks.values(params, batch.observation, batch.action)[..., None]
-    of_batch = jax.vmap(partial(error.of_heads, main))
+    of_batch = jax.vmap(partial(loss.of_heads, main))
     errors = jax.vmap(of_batch, in_axes=(0, None))(predictions, targets)
     losses = jax.vmap(weighted_mean, in_axes=(0, None))(errors, batch.weight)
     main_values = predictions[:, :, np.arange(len(main)), main, 0]

@@ -5,8 +5,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from chorus.analysis.variants import read_traits
+from chorus.config.codec import decode
 from chorus.ensemble.value_map import ValueMap, ValueMapRule
-from chorus.experiments.codec import decode
 
 
 class HeadTables(Protocol):

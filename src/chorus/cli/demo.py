@@ -33,8 +33,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from chorus.cli.findings import write_findings
     from chorus.cli.grid import device_for, print_plan, run_jobs, suggested
-    from chorus.experiments.demo import DEMO, LONG
-    from chorus.experiments.studies import jobs_of
+    from chorus.scheduling.jobs import jobs_of
+    from chorus.studies.demo import DEMO, LONG
 
     part = LONG if args.long else DEMO
     if args.seeds is not None:

@@ -46,21 +46,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from chorus.actions import Discrete
     from chorus.analysis.diagnosis import write_diagnosis
     from chorus.cli.grid import device_for, print_plan, run_jobs
     from chorus.envs.registry import describe
     from chorus.errors import ChorusError
-    from chorus.experiments.diagnosis import SEEDS, Wishes, diagnosis
-    from chorus.experiments.jobs import evaluated
-    from chorus.experiments.studies import jobs_of
+    from chorus.scheduling.jobs import evaluated, jobs_of
+    from chorus.spaces import Discrete
+    from chorus.studies.diagnosis import SEEDS, Overrides, diagnosis
 
     spec = describe(args.env)
     seeds = SEEDS.at(args.scale) if args.seeds is None else args.seeds
     if args.members is not None and args.members < 2:
         raise ChorusError(f"--members is {args.members}; an ensemble to diagnose has at least 2")
-    wishes = Wishes(members=args.members, total_steps=args.total_steps, max_episode_steps=args.max_episode_steps)
-    jobs = jobs_of(diagnosis(spec, args.scale, seeds, wishes), args.scale, args.out, device_for(args))
+    overrides = Overrides(members=args.members, total_steps=args.total_steps, max_episode_steps=args.max_episode_steps)
+    jobs = jobs_of(diagnosis(spec, args.scale, seeds, overrides), args.scale, args.out, device_for(args))
     if args.dry_run:
         print_plan(args, jobs)
         return 0
@@ -80,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
 
 def page_name(args: argparse.Namespace, env_id: str) -> str:
     """With what was asked for beside the scale: another question's page is not this one's."""
-    from chorus.experiments.resolve import env_in_names
+    from chorus.config.resolution import env_in_names
 
     wished = {
         "members": args.members,

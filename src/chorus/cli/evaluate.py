@@ -39,13 +39,13 @@ def run(args: argparse.Namespace) -> int:
     if args.seed < 0:
         raise ChorusError(f"--seed is {args.seed}; it must not be negative")
     from chorus.api import load, stored_config
-    from chorus.experiments.runtime import prepare
-    from chorus.training.run_directory import RunDirectory
+    from chorus.runs.run_directory import RunDirectory
+    from chorus.runs.runtime import prepare
 
     prepare(stored_config(RunDirectory(args.run)).runtime)
     player = load(args.run, args.policy)
     if args.video is not None:
-        from chorus.video import film
+        from chorus.player import film
 
         frames = film(player, args.video, args.seed)
         print(f"video: {args.video} ({frames} frames, policy {player.policy_name})")

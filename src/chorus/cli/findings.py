@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from chorus.experiments.jobs import Job
+    from chorus.scheduling.jobs import Job
 
 _FORMATS = ("svg", "png")
 
@@ -17,7 +17,7 @@ def write_findings(jobs: "Sequence[Job]", folder: Path, title: str, figure: int 
     from chorus.analysis.paper import draw_paper_figure
     from chorus.analysis.report import write_dataset_report
     from chorus.errors import ChorusError
-    from chorus.experiments.jobs import evaluated
+    from chorus.scheduling.jobs import evaluated
 
     found = evaluated(jobs)
     if not found:

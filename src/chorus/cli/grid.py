@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, NoReturn
 from chorus.cli.main import INTERRUPTED
 from chorus.cli.train_options import add_out, whole
 from chorus.errors import ChorusError
-from chorus.experiments.engines.choice import ENGINES, check_choice
+from chorus.scheduling.engines import ENGINES, check_choice
 
 if TYPE_CHECKING:
-    from chorus.experiments.grid import GridResult
-    from chorus.experiments.jobs import Job
+    from chorus.scheduling.grid import GridResult
+    from chorus.scheduling.jobs import Job
 
 
 def add_grid_options(parser: argparse.ArgumentParser) -> None:
@@ -63,8 +63,8 @@ def device_for(args: argparse.Namespace) -> str | None:
 
 def run_jobs(args: argparse.Namespace, jobs: "Sequence[Job]", title: str) -> "GridResult":
     """The grid to its end on the engine asked for; when stopped, a sentence that says how to go on, and the exit."""
-    from chorus.experiments.engines.choice import choose_engine
-    from chorus.experiments.grid import GridResult, run_grid
+    from chorus.scheduling.engines import choose_engine
+    from chorus.scheduling.grid import GridResult, run_grid
 
     check_choice(args.engine, args.workers, args.address)
     check_folder(args.out)
@@ -126,7 +126,7 @@ def check_folder(out: Path) -> None:
 
 def print_plan(args: argparse.Namespace, jobs: "Sequence[Job]") -> None:
     """What `--dry-run` says; nothing is touched."""
-    from chorus.experiments.engines.local import workers_that_fit
+    from chorus.scheduling.engines.local import workers_that_fit
 
     check_choice(args.engine, args.workers, args.address)
     check_folder(args.out)
@@ -151,9 +151,8 @@ def plan_lines(jobs: "Sequence[Job]") -> Iterator[str]:
 
 def plan(jobs: "Sequence[Job]", workers: int | None) -> str:
     """How many runs there are, how many are left to do, and what those will cost: time, or work for some workers."""
-    from chorus.experiments.costs import CPU_SOURCE, GPU_SOURCE, gpu_words, on_gpu, work_left
-    from chorus.experiments.forecast import Forecast
-    from chorus.training.progress import duration
+    from chorus.runs.progress import duration
+    from chorus.scheduling.costs import CPU_SOURCE, GPU_SOURCE, Forecast, gpu_words, on_gpu, work_left
 
     todo = [job for job in jobs if not job.has_ended]
     said = f"{len(jobs)} runs, {len(jobs) - len(todo)} of them ended before"

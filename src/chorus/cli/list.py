@@ -36,9 +36,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from chorus.errors import ChorusError
-    from chorus.experiments.env_sets import env_sets
-    from chorus.suggest import did_you_mean
+    from chorus.envs.registry import env_sets
+    from chorus.errors import ChorusError, did_you_mean
 
     sets = env_sets()
     if args.topic in sets:
@@ -58,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _presets() -> None:
-    from chorus.experiments.presets import PRESETS
+    from chorus.config.presets import PRESETS
 
     for preset in PRESETS.values():
         print(f"{preset.name:<30} {preset.summary}")
@@ -69,8 +68,7 @@ def _envs() -> None:
     import gymnasium
 
     from chorus.envs.atari_games import games, is_atari
-    from chorus.envs.registry import JAX_ENVS
-    from chorus.experiments.env_sets import env_sets
+    from chorus.envs.registry import JAX_ENVS, env_sets
 
     print("\n".join(sorted(JAX_ENVS)))
     print("\nAtari (ALE/Breakout-v5 and BreakoutNoFrameskip-v4 are one environment, the paper's protocol):")
@@ -85,7 +83,7 @@ def _envs() -> None:
 
 
 def _scales() -> None:
-    from chorus.experiments.scales import TABLE
+    from chorus.config.scales import TABLE
 
     columns = ("family", "scale", "total", "iteration", "envs", "buffer", "batch", "N", "network")
     print("{:<9}{:<8}{:>12}{:>11}{:>6}{:>11}{:>7}{:>4}  {}".format(*columns))
@@ -121,7 +119,7 @@ def _studies(args: argparse.Namespace) -> None:
 
 
 def _runs(out: Path) -> None:
-    from chorus.training.run_directory import RunDirectory
+    from chorus.runs.run_directory import RunDirectory
 
     paths = sorted(path.parent for path in out.glob("*/config.json"))
     for path in paths:

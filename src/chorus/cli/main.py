@@ -84,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(given: list[str]) -> int:
     command = next((word for word in given if not word.startswith("-")), None)
     if command is not None and command not in COMMANDS:
-        from chorus.suggest import did_you_mean
+        from chorus.errors import did_you_mean
 
         raise ChorusError(f"the command '{command}' is not known{did_you_mean(command, COMMANDS)}")
     parser = build_parser(command)
@@ -104,7 +104,7 @@ def _run(given: list[str]) -> int:
 
 
 def _about_unknown(word: str, command: str | None) -> str:
-    from chorus.suggest import closest
+    from chorus.errors import closest
 
     if command is None:
         return f"'{word}' is not an option of `chorus`; `chorus --help` shows what can be given"

@@ -10,10 +10,10 @@ import numpy as np
 
 from chorus.analysis.scores import final_evaluations
 from chorus.cli.main import INTERRUPTED
+from chorus.config.resolution import Resolved
 from chorus.errors import ChorusError
-from chorus.experiments.resolve import Resolved
-from chorus.training.progress import ProgressView
-from chorus.training.run_directory import RunDirectory
+from chorus.runs.progress import ProgressView
+from chorus.runs.run_directory import RunDirectory
 
 
 def announce(resolved: Resolved, path: Path, progress: ProgressView) -> None:

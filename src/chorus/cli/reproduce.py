@@ -34,8 +34,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from chorus.cli.findings import write_findings
     from chorus.cli.grid import device_for, print_plan, run_jobs, suggested
-    from chorus.experiments.studies import jobs_of
-    from chorus.experiments.study_table import find_study
+    from chorus.scheduling.jobs import jobs_of
+    from chorus.studies.table import find_study
 
     study = find_study(args.study)
     chosen = study.choose(args.part)

@@ -12,9 +12,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from chorus.cli.outcome import interrupted, report
-    from chorus.experiments.perform import go_on, tidy
-    from chorus.training.progress import for_terminal
-    from chorus.training.run_directory import RunDirectory
+    from chorus.runs.lifecycle import go_on, tidy
+    from chorus.runs.progress import for_terminal
+    from chorus.runs.run_directory import RunDirectory
 
     before = RunDirectory(args.run)
     before.read_config()

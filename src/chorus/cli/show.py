@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from chorus.cli.train_options import add_run_options, request_from
 
 if TYPE_CHECKING:
-    from chorus.experiments.config import RunConfig
-    from chorus.experiments.presets import Preset
+    from chorus.config.presets import Preset
+    from chorus.config.schema import RunConfig
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -22,10 +22,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     import json
 
-    from chorus.experiments.assemble import Assembly, count_parameters
-    from chorus.experiments.codec import flatten
-    from chorus.experiments.presets import find_preset, home_of
-    from chorus.experiments.resolve import resolve, run_name
+    from chorus.config.codec import flatten
+    from chorus.config.presets import find_preset, home_of
+    from chorus.config.resolution import resolve, run_name
+    from chorus.runs.assembly import Assembly, count_parameters
 
     preset = find_preset(args.preset)
     if args.env is None and args.config is None:
@@ -55,7 +55,7 @@ def _print_diff(config: "RunConfig", parent: "Preset") -> None:
     """What the preset itself changes: options and files have their own column below."""
     import json
 
-    from chorus.experiments.resolve import preset_difference
+    from chorus.config.resolution import preset_difference
 
     gone, come = preset_difference(config, parent)
     print(f"\ndiff from {parent.name}")

@@ -4,14 +4,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from chorus.experiments.config import Scale
-    from chorus.experiments.jobs import Known
-    from chorus.experiments.studies import Study
+    from chorus.config.schema import Scale
+    from chorus.scheduling.jobs import Known
+    from chorus.studies.study import Study
 
 
 def study_lines(out: Path, scale: "Scale", device: str | None) -> list[tuple[str, str, str, str]]:
     """Name, title, how many of its runs have ended, and what is left to pay."""
-    from chorus.experiments.study_table import STUDIES
+    from chorus.studies.table import STUDIES
 
     known: Known = {}
     return [(study.name, study.title, *_standing(study, out, scale, device, known)) for study in STUDIES.values()]
@@ -19,9 +19,9 @@ def study_lines(out: Path, scale: "Scale", device: str | None) -> list[tuple[str
 
 def _standing(study: "Study", out: Path, scale: "Scale", device: str | None, known: "Known") -> tuple[str, str]:
     from chorus.errors import ChorusError
-    from chorus.experiments.costs import gpu_words, work_left
-    from chorus.experiments.studies import jobs_of
-    from chorus.training.progress import duration
+    from chorus.runs.progress import duration
+    from chorus.scheduling.costs import gpu_words, work_left
+    from chorus.scheduling.jobs import jobs_of
 
     try:
         jobs = [job for part in study.parts for job in jobs_of(part, scale, out, device, known)]

@@ -65,8 +65,8 @@ def run(args: argparse.Namespace) -> int:
     from chorus.cli.findings import write_findings
     from chorus.cli.grid import device_for, print_plan, run_jobs, suggested
     from chorus.errors import ChorusError
-    from chorus.experiments.jobs import jobs_for
-    from chorus.experiments.sweep import Sweep
+    from chorus.scheduling.jobs import jobs_for
+    from chorus.studies.sweep import Sweep
 
     settings = parse_settings(args.settings)
     if args.device and "device" in settings:
@@ -99,9 +99,8 @@ def run(args: argparse.Namespace) -> int:
 
 def parse_settings(given: list[str]) -> dict[str, list[Any]]:
     """`members=5,10` as the option of `chorus train` would read each value."""
-    from chorus.errors import ChorusError
-    from chorus.experiments.options import OPTIONS
-    from chorus.suggest import did_you_mean
+    from chorus.config.options import OPTIONS
+    from chorus.errors import ChorusError, did_you_mean
 
     reader = argparse.ArgumentParser(add_help=False)
     add_run_options(reader)

@@ -14,8 +14,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from chorus.api import create, run_in
     from chorus.cli.outcome import announce, interrupted, report
-    from chorus.experiments.resolve import resolve
-    from chorus.training.progress import for_terminal
+    from chorus.config.resolution import resolve
+    from chorus.runs.progress import for_terminal
 
     resolved = resolve(request_from(args))
     assembly, path = create(

@@ -4,8 +4,8 @@ import argparse
 import math
 from pathlib import Path
 
-from chorus.experiments.options import OPTIONS
-from chorus.experiments.resolve import Request
+from chorus.config.options import OPTIONS
+from chorus.config.resolution import Request
 
 _FROM_SCALE = "default: the scale's"
 

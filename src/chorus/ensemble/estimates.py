@@ -1,15 +1,16 @@
 """What one prediction is: the size Z of its last axis and how it becomes a value."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from chorus.variant import Variant
+from chorus.components import Component
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scalar(Variant):
+class Scalar(Component):
     """The expected return itself, Z = 1."""
 
     @property
@@ -21,7 +22,7 @@ class Scalar(Variant):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Quantile(Variant):
+class Quantile(Component):
     """The distribution of the return as equally likely quantiles; its value is their mean (equation E13)."""
 
     quantiles: int = 200
@@ -35,3 +36,22 @@ class Quantile(Variant):
 
 
 Estimate = Scalar | Quantile
+
+
+@dataclass(frozen=True, kw_only=True)
+class Online(Component):
+    """Double DQN: the learning network selects, the target network evaluates (equation E1)."""
+
+    def choose(self, online: Any, target: Any) -> Any:
+        return online
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target(Component):
+    """The target network selects and evaluates (equation E13)."""
+
+    def choose(self, online: Any, target: Any) -> Any:
+        return target
+
+
+Selection = Online | Target

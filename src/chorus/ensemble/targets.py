@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from chorus.arrays import AnyArray
 from chorus.ensemble.value_map import ValueMap
+from chorus.spaces import AnyArray
 
 
 def greedy_actions(values: Float[Array, "N A"]) -> Int[Array, " N"]:

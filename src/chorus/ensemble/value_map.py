@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from chorus.variant import Variant
+from chorus.components import Component
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ def _grid(members: int, heads: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Members(Variant):
+class Members(Component):
     """One head a member: each predicts its own value (Bootstrapped DQN, and Double DQN when alone)."""
 
     def build(self, members: int, discount: float) -> ValueMap:
@@ -75,7 +75,7 @@ class Members(Variant):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cross(Variant):
+class Cross(Component):
     """CERL: member i predicts every member k's value, from k's own target (paper, section 5)."""
 
     def build(self, members: int, discount: float) -> ValueMap:
@@ -89,7 +89,7 @@ class Cross(Variant):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CrossOwn(Variant):
+class CrossOwn(Component):
     """CERL (self-target): as `Cross`, but member i bootstraps from its own k-th head (paper, figure 22)."""
 
     def build(self, members: int, discount: float) -> ValueMap:
@@ -103,7 +103,7 @@ class CrossOwn(Variant):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Horizons(Variant):
+class Horizons(Component):
     """Multi-horizon: a head a horizon, all evaluating the policy of the longest one (equation E6)."""
 
     horizons: tuple[int, ...] = (100, 90, 80, 70, 60, 50, 40, 30, 20, 10)
@@ -123,7 +123,7 @@ class Horizons(Variant):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Beside(Variant):
+class Beside(Component):
     """The heads of `first`, and beside them the shorter horizons of `second`; members act as in `first`."""
 
     first: Members | Cross | CrossOwn

@@ -20,3 +20,16 @@ def vote_entropy(actions: Int[Array, " N"], num_actions: int) -> Float[Array, ""
     """-Σ_a p_a ln p_a in nats, p_a the share of members whose greedy action is a."""
     share = count_votes(actions, num_actions) / actions.shape[0]
     return -jnp.sum(jnp.where(share > 0, share * jnp.log(jnp.where(share > 0, share, 1.0)), 0.0))
+
+
+def mean_action(actions: Float[Array, "N A"]) -> Float[Array, " A"]:
+    return jnp.mean(actions, axis=0)
+
+
+def action_distance(actions: Float[Array, "N A"]) -> Float[Array, ""]:
+    """½ mean_{i≠j} ‖a_i - a_j‖²/A, which is the members' sample variance averaged over the numbers of an action.
+
+    A single member differs from nobody: 0.
+    """
+    others = max(actions.shape[0] - 1, 1)
+    return jnp.mean(jnp.sum(jnp.square(actions - mean_action(actions)), axis=0)) / others

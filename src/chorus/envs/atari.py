@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chorus.actions import Discrete
 from chorus.envs.atari_games import canonical, games, minimal_actions
-from chorus.envs.spec import EnvSpec, Moved
+from chorus.envs.spec import EnvSpec, StepResult
+from chorus.spaces import Discrete
 
 ACTION_REPEAT, FRAME_STACK, SIDE_PIXELS = 4, 4, 84
 # 108,000 frames, half an hour of play.
@@ -89,22 +89,22 @@ class AtariEnvs:
         self._elapsed[:] = 0
         return observation
 
-    def step(self, actions: np.ndarray) -> Moved:
+    def step(self, actions: np.ndarray) -> StepResult:
         observation, reward, terminated, _, info = self._games.step(actions.astype(np.int32, copy=False))
-        following = observation
+        reset_observation = observation
         if terminated.any():
             # These slots have started their next game. Of the others, `final_obs` is uninitialised memory.
-            observation = np.where(terminated[:, None, None, None], info["final_obs"], following)
+            observation = np.where(terminated[:, None, None, None], info["final_obs"], reset_observation)
         life_lost = (info["lives"] < self._lives) & ~terminated
         self._elapsed += 1
         truncated = (self._elapsed >= self._limit) & ~terminated
         if truncated.any():
-            following, info = self._games.reset(options={"reset_mask": truncated})
+            reset_observation, info = self._games.reset(options={"reset_mask": truncated})
         self._elapsed[terminated | truncated] = 0
         self._lives, self._shown = info["lives"], observation[0]
-        return Moved(
+        return StepResult(
             observation=observation,
-            following=following,
+            reset_observation=reset_observation,
             reward=reward.astype(np.float32),
             terminated=terminated,
             truncated=truncated,
@@ -113,8 +113,8 @@ class AtariEnvs:
 
     def render(self) -> np.ndarray:
         """What the agent sees of the newest frame, enlarged."""
-        picture = self._shown[-1].repeat(_PICTURE_SCALE, axis=0).repeat(_PICTURE_SCALE, axis=1)
-        return np.repeat(picture[..., None], 3, axis=2)
+        frame = self._shown[-1].repeat(_PICTURE_SCALE, axis=0).repeat(_PICTURE_SCALE, axis=1)
+        return np.repeat(frame[..., None], 3, axis=2)
 
     def close(self) -> None:
         self._games.close()

@@ -9,8 +9,7 @@ import re
 from functools import cache
 from importlib.resources import files
 
-from chorus.errors import ChorusError
-from chorus.suggest import did_you_mean
+from chorus.errors import ChorusError, did_you_mean
 
 _ALL_ACTIONS = 18
 _FEWER_ACTIONS = {

@@ -7,10 +7,10 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from chorus.actions import Actions, Box, Discrete
-from chorus.envs.mujoco_manners import teach
-from chorus.envs.spec import EnvSpec, Moved
+from chorus.envs.mujoco_setup import teach
+from chorus.envs.spec import EnvSpec, StepResult
 from chorus.errors import ChorusError
+from chorus.spaces import Actions, Box, Discrete
 
 # Below this side length the strides of the Nature network leave nothing to look at.
 _SMALLEST_IMAGE_SIDE = 36
@@ -31,18 +31,18 @@ class GymEnvs:
         observation, _ = self._envs[slot].reset(seed=seed)
         return np.asarray(observation, self.spec.observation_dtype)
 
-    def step(self, actions: np.ndarray) -> Moved:
+    def step(self, actions: np.ndarray) -> StepResult:
         native = self.spec.actions.native(actions)
         results = [env.step(action) for env, action in zip(self._envs, native, strict=True)]
         observed, rewards, terminated, truncated, _ = zip(*results, strict=True)
         observation = np.stack([np.asarray(one, self.spec.observation_dtype) for one in observed])
         ended = np.array(terminated, bool) | np.array(truncated, bool)
-        following = observation.copy()
+        reset_observation = observation.copy()
         for slot in np.flatnonzero(ended).tolist():
-            following[slot] = self._start(slot, None)
-        return Moved(
+            reset_observation[slot] = self._start(slot, None)
+        return StepResult(
             observation=observation,
-            following=following,
+            reset_observation=reset_observation,
             reward=np.array(rewards, np.float32),
             terminated=np.array(terminated, bool),
             truncated=np.array(truncated, bool),
@@ -51,14 +51,14 @@ class GymEnvs:
 
     def render(self) -> np.ndarray:
         try:
-            picture: Any = self._envs[0].render()
+            frame: Any = self._envs[0].render()
         except Exception as problem:  # a package, a driver, a screen: whatever drawing needs and is not there
             raise ChorusError(
                 f"'{self.spec.id}' cannot be filmed ({type(problem).__name__}: {problem}); install what it names"
             ) from problem
-        if picture is None:
+        if frame is None:
             raise ChorusError(f"'{self.spec.id}' cannot be filmed: its render() returns nothing in rgb_array mode")
-        return np.asarray(picture, np.uint8)
+        return np.asarray(frame, np.uint8)
 
     def close(self) -> None:
         for env in self._envs:
@@ -67,8 +67,8 @@ class GymEnvs:
 
 def make(env_id: str, max_episode_steps: int | None, render_mode: str | None) -> gymnasium.Env:
     # What is not asked for is not passed: many environments know nothing of `render_mode`.
-    wishes = {"max_episode_steps": max_episode_steps, "render_mode": render_mode}
-    given: dict[str, Any] = {name: value for name, value in wishes.items() if value is not None}
+    overrides = {"max_episode_steps": max_episode_steps, "render_mode": render_mode}
+    given: dict[str, Any] = {name: value for name, value in overrides.items() if value is not None}
     try:
         with warnings.catch_warnings():
             # An environment that cannot draw gets a sentence of ours below, or when it is asked to.

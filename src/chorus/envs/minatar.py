@@ -6,8 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 
-from chorus.actions import Discrete
 from chorus.envs.spec import EnvSpec
+from chorus.spaces import Discrete
 
 
 class Game(NamedTuple):
@@ -70,7 +70,7 @@ class MinAtar:
         return state, state.observation, jnp.squeeze(state.rewards), state.terminated
 
     def render(self, observation: np.ndarray) -> np.ndarray:
-        picture = np.zeros((*observation.shape[:2], 3), np.uint8)
+        frame = np.zeros((*observation.shape[:2], 3), np.uint8)
         for channel in range(observation.shape[2]):
-            picture[observation[:, :, channel]] = _PALETTE[channel % len(_PALETTE)]
-        return picture.repeat(_PIXELS_A_CELL, axis=0).repeat(_PIXELS_A_CELL, axis=1)
+            frame[observation[:, :, channel]] = _PALETTE[channel % len(_PALETTE)]
+        return frame.repeat(_PIXELS_A_CELL, axis=0).repeat(_PIXELS_A_CELL, axis=1)

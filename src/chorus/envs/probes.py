@@ -14,8 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-from chorus.actions import Actions, Box, Discrete
 from chorus.envs.spec import EnvSpec
+from chorus.spaces import Actions, Box, Discrete
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, Shaped
 
-from chorus.actions import Actions
+from chorus.spaces import Actions
 
 
 @dataclass(frozen=True)
@@ -47,18 +47,20 @@ class JaxEnv(Protocol):
         ...
 
     def render(self, observation: np.ndarray) -> np.ndarray:
-        """An RGB picture of an observation."""
+        """An RGB frame of an observation."""
         ...
 
 
-class Moved(NamedTuple):
-    """One step of E slots. Where an episode ended, `observation` is its last and `following` the next one's first.
+class StepResult(NamedTuple):
+    """One step of E slots.
+
+    Where an episode ended, `observation` is its last one and `reset_observation` the first of the next episode.
 
     `life_lost` marks a life that was lost while the game goes on.
     """
 
     observation: Shaped[np.ndarray, "E ..."]
-    following: Shaped[np.ndarray, "E ..."]
+    reset_observation: Shaped[np.ndarray, "E ..."]
     reward: Float[np.ndarray, " E"]
     terminated: Bool[np.ndarray, " E"]
     truncated: Bool[np.ndarray, " E"]
@@ -75,12 +77,12 @@ class HostEnvs(Protocol):
         """The first observation of every slot; later episodes start by themselves."""
         ...
 
-    def step(self, actions: Shaped[np.ndarray, "E ..."]) -> Moved:
-        """Actions as agents know them (see `chorus.actions`)."""
+    def step(self, actions: Shaped[np.ndarray, "E ..."]) -> StepResult:
+        """Actions as agents know them (see `chorus.spaces`)."""
         ...
 
     def render(self) -> np.ndarray:
-        """An RGB picture of the first slot after its last step."""
+        """An RGB frame of the first slot after its last step."""
         ...
 
     def close(self) -> None: ...

@@ -21,7 +21,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray, Shaped
 
-from chorus.arrays import AnyArray
 from chorus.networks.layers import (
     DEFAULT_INITIALIZATION,
     GaussianHeads,
@@ -32,6 +31,7 @@ from chorus.networks.layers import (
     run_layer,
 )
 from chorus.networks.lifting import Flow, Lift, best_for_backend, stack
+from chorus.spaces import AnyArray
 
 Params = dict[str, Any]
 

@@ -15,9 +15,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from chorus.networks.convolution import convolve
-from chorus.networks.products import product
-from chorus.variant import Variant
+from chorus.components import Component
+from chorus.networks.products import convolve, product
 
 Initializer = Callable[..., Array]
 
@@ -45,7 +44,7 @@ def orthonormal(x: Float[Array, "rows columns"]) -> Float[Array, "rows columns"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class FanInUniform(Variant):
+class FanInUniform(Component):
     """Weights and biases ~ U(-c, c), c = 1/√fan_in; one scalar bias a head, added to all its outputs (E9)."""
 
     shared_head_bias: ClassVar[bool] = True
@@ -58,7 +57,7 @@ class FanInUniform(Variant):
 
 
 @dataclass(frozen=True, kw_only=True)
-class VarianceScaled(Variant):
+class VarianceScaled(Component):
     """Weights ~ U(-c, c), c = √(3 scale/fan_in); biases zero, one for each output: QR-DQN's (equation E13)."""
 
     scale: float = 1.0 / math.sqrt(3.0)
@@ -72,7 +71,7 @@ class VarianceScaled(Variant):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Orthogonal(Variant):
+class Orthogonal(Component):
     """Weights orthogonal with this scale, biases zero, one for each output: SAC's (equation E20)."""
 
     scale: float = math.sqrt(2.0)

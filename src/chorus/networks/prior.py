@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from chorus.arrays import AnyArray
 from chorus.networks.forked import Forked, Params
+from chorus.spaces import AnyArray
 
 FIXED = "prior"
 

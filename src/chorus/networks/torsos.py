@@ -9,9 +9,9 @@ from typing import Literal
 
 import flax.linen as nn
 
+from chorus.components import Component
 from chorus.errors import ChorusError
 from chorus.networks.layers import DEFAULT_INITIALIZATION, Conv, Dense, Initialization, WidenedDense
-from chorus.variant import Variant
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +28,7 @@ def _dense(widths: tuple[int, ...], initialization: Initialization) -> tuple[nn.
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConvTorso(Variant):
+class ConvTorso(Component):
     """Convolutions, then dense layers, a ReLU after each; `nature()` is the paper's."""
 
     convolutions: tuple[ConvLayer, ...]
@@ -52,7 +52,7 @@ class ConvTorso(Variant):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MLPTorso(Variant):
+class MLPTorso(Component):
     """Dense layers only, a ReLU after each."""
 
     dense: tuple[int, ...]
@@ -69,7 +69,7 @@ class MLPTorso(Variant):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Widened(Variant):
+class Widened(Component):
     """A torso whose last hidden layer is so much wider that the ensemble has as many parameters as CERL's (E18)."""
 
     torso: ConvTorso | MLPTorso
@@ -87,7 +87,7 @@ class Widened(Variant):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CustomTorso(Variant):
+class CustomTorso(Component):
     """A user's own flax modules, each one layer that maps [B, ...] to [B, ...].
 
     A configuration file holds only the description: modules are code, and are given again from Python.

@@ -21,8 +21,7 @@ from jaxtyping import Bool, Float, Int, Integer, Shaped
 
 from chorus.errors import ChorusError
 from chorus.replay.columns import Columns, ColumnTypes, ring_slices, row_bytes
-from chorus.replay.episodes import Episodes
-from chorus.replay.ownership import Ownership
+from chorus.replay.ownership import Episodes, Ownership
 
 TRANSITION, TERMINATED, TRUNCATED = 1, 2, 4
 _ENDED = TERMINATED | TRUNCATED

@@ -6,10 +6,10 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int, Integer
 
-from chorus.agents.batch import Batch
+from chorus.components import Component
 from chorus.errors import ChorusError
+from chorus.replay.batch import Batch
 from chorus.replay.ring import Ring
-from chorus.variant import Variant
 
 _MOST_ROUNDS = 1_000
 
@@ -32,7 +32,7 @@ class Sample(NamedTuple):
     owns_nothing: Bool[np.ndarray, " N"]
 
 
-class _Unmasked(Variant):
+class _Unmasked(Component):
     """Every member learns from every transition of its batch."""
 
     masked: ClassVar[bool] = False
@@ -73,7 +73,7 @@ class SelfOversampled(_Unmasked):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BootstrapMasked(Variant):
+class BootstrapMasked(Component):
     """One batch for all members, of which each learns from what its stored mask keeps (equation E17)."""
 
     keep_probability: float = 0.75

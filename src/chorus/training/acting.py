@@ -8,11 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-from chorus.variant import Variant
+from chorus.components import Component
 
 
 @dataclass(frozen=True, kw_only=True)
-class Uniform(Variant):
+class Uniform(Component):
     """Every member is as likely as another, drawn anew for every episode."""
 
     each_step: ClassVar[bool] = False
@@ -22,7 +22,7 @@ class Uniform(Variant):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tandem(Variant):
+class Tandem(Component):
     """Member 0 is active, member 1 passive and acts in this share of the episodes (equation E5)."""
 
     passive_share: float = 0.1
@@ -33,7 +33,7 @@ class Tandem(Variant):
 
 
 @dataclass(frozen=True, kw_only=True)
-class UniformEachStep(Variant):
+class UniformEachStep(Component):
     """Every member is as likely as another, drawn anew before every action (paper, figure 17)."""
 
     each_step: ClassVar[bool] = True

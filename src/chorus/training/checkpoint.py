@@ -17,9 +17,9 @@ import numpy as np
 from safetensors.numpy import load_file, save_file
 
 from chorus.errors import ChorusError
+from chorus.files import read_json, sync_directory, write_json
 from chorus.replay.columns import row_bytes
 from chorus.replay.ring import Cursor, Ring, RingLayout
-from chorus.training.files import read_json, sync_directory, write_json
 
 _KEPT = 2
 _STATE, _MANIFEST = "state.safetensors", "manifest.json"

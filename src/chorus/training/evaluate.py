@@ -9,9 +9,9 @@ import jax
 import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 
-from chorus.actions import Actions
 from chorus.agents.agent import Agent, explore
-from chorus.ensemble.bias import value_bias
+from chorus.ensemble.measures import value_bias
+from chorus.spaces import Actions
 from chorus.training.policies import Policy, choose, council, measure
 from chorus.training.settings import Amount
 from chorus.training.stepper import Decide, Keys, Stepper, Steps
@@ -71,21 +71,21 @@ class Evaluator:
 
         return self.make_stepper(decide, self.slots)
 
-    def advance(self, params: Any, policy: Policy, stay: Any) -> tuple[Any, Steps]:
+    def advance(self, params: Any, policy: Policy, rollout: Any) -> tuple[Any, Steps]:
         """As many steps as are worth asking for at once."""
         epsilon = np.full(self.stepper.chunk, self.epsilon, np.float32)
         shares = policy.shares(self.members)
         way = jax.tree.map(np.asarray, policy.way)
-        return self.stepper.advance((params, way), shares, stay, epsilon)
+        return self.stepper.advance((params, way), shares, rollout, epsilon)
 
     def evaluate(self, params: Any, policy: Policy, keys: Keys, amount: Amount) -> list[EpisodeResult]:
         """Every slot's first episodes, until it has played the amount."""
         results: list[list[EpisodeResult]] = [[] for _ in range(self.slots)]
         open_slots: list[_Slot | None] = [_Slot() for _ in range(self.slots)]
-        stay = self.stepper.start(keys)
+        rollout = self.stepper.start(keys)
         try:
             while any(running is not None for running in open_slots):
-                stay, steps = self.advance(params, policy, stay)
+                rollout, steps = self.advance(params, policy, rollout)
                 for t, slot in np.ndindex(*steps.reward.shape):
                     running, done = open_slots[slot], results[slot]
                     finished = self._record(running, steps, t, slot) if running is not None else None
@@ -94,7 +94,7 @@ class Evaluator:
                         enough = amount.reached(len(done), sum(result.length for result in done))
                         open_slots[slot] = None if enough else _Slot()
         finally:
-            stay.close()
+            rollout.close()
         return [result for slot in results for result in slot]
 
     def _record(self, running: _Slot, steps: Steps, t: int, slot: int) -> EpisodeResult | None:

@@ -70,13 +70,13 @@ class Loop:
         slots, step = self.stepper.slots, first_step
         updates = self.updates_due(first_step)
         shares = self.acting.shares(self.members)
-        stay = self.stepper.start(keys)
-        ring.begin(np.asarray(stay.observation), np.arange(slots))
+        rollout = self.stepper.start(keys)
+        ring.begin(np.asarray(rollout.observation), np.arange(slots))
         done = False
         try:
             while not done:
                 epsilon = self.epsilon(step + slots * np.arange(self._chunk(step, last_step)))
-                stay, steps = self.stepper.advance(state.params, shares, stay, epsilon)
+                rollout, steps = self.stepper.advance(state.params, shares, rollout, epsilon)
                 for t in range(len(epsilon)):
                     step += slots
                     ended = steps.terminated[t] | steps.truncated[t]
@@ -92,7 +92,7 @@ class Loop:
                         self.replay.sampler.draw_mask(rng, slots, self.members),
                     )
                     if ended.any() and not done:
-                        ring.begin(steps.following[t], np.flatnonzero(ended))
+                        ring.begin(steps.reset_observation[t], np.flatnonzero(ended))
                     yield Collected(step, steps.member[t], steps.reward[t], ended)
                 while updates < self.updates_due(step):
                     size, n_step = self.replay.batch_size, self.replay.n_step
@@ -101,7 +101,7 @@ class Loop:
                     updates += 1
                     yield Learned(updates, state, sample)
         finally:
-            stay.close()
+            rollout.close()
 
     def _chunk(self, step: int, last_step: int) -> int:
         """How many vector steps to ask for: as many as pass between two gradient steps.

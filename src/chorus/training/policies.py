@@ -13,12 +13,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, Shaped
 
-from chorus.actions import Actions, Discrete
 from chorus.agents.agent import Proposal
-from chorus.arrays import AnyArray
-from chorus.ensemble.means import action_distance, mean_action
-from chorus.ensemble.votes import majority, vote_entropy
-from chorus.variant import Variant
+from chorus.components import Component
+from chorus.ensemble.votes import action_distance, majority, mean_action, vote_entropy
+from chorus.spaces import Actions, AnyArray, Discrete
 
 
 class Way(NamedTuple):
@@ -71,7 +69,7 @@ def choose(among: Council, proposal: Proposal, member: Int[Array, " E"], way: Wa
 
 
 @dataclass(frozen=True, kw_only=True)
-class RandomMember(Variant):
+class RandomMember(Component):
     """Individual: a member drawn for each episode decides alone."""
 
     mode: bool = False
@@ -85,7 +83,7 @@ class RandomMember(Variant):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Member(Variant):
+class Member(Component):
     """Always the same member."""
 
     index: int
@@ -96,7 +94,7 @@ class Member(Variant):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Vote(Variant):
+class Vote(Component):
     """Aggregate of Discrete actions: the majority of the members' greedy ones, ties broken at random."""
 
     way: ClassVar[Way] = Way(together=True)
@@ -106,7 +104,7 @@ class Vote(Variant):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeanAction(Variant):
+class MeanAction(Component):
     """Aggregate of Box actions: the mean of the members'."""
 
     mode: bool = False

@@ -1,4 +1,4 @@
-"""The settings of the machinery around an agent; `chorus.experiments.config` composes them into a run's."""
+"""The settings of the machinery around an agent; `chorus.config.schema` composes them into a run's."""
 
 from dataclasses import dataclass, field
 

@@ -21,7 +21,7 @@ Decide = Callable[[Any, Array, Array, PRNGKeyArray, Array], tuple[Array, Any]]
 
 
 class Keys(NamedTuple):
-    """The streams of one stay in the environments; `env_seed` is for environments that live in Python."""
+    """The streams of one rollout in the environments; `env_seed` is for environments that live in Python."""
 
     act: PRNGKeyArray
     member: PRNGKeyArray
@@ -38,7 +38,7 @@ class LifeLoss:
 
 
 class Steps(NamedTuple):
-    """T steps of E slots. Where an episode ended, `next_observation` is its last and `following` the new first.
+    """T steps of E slots. Where an episode ended, `next_observation` is its last and `reset_observation` the new first.
 
     `life_ended` marks where the learner is to see a terminal although the episode goes on.
     """
@@ -50,7 +50,7 @@ class Steps(NamedTuple):
     truncated: Bool[np.ndarray, "T E"]
     life_ended: Bool[np.ndarray, "T E"]
     next_observation: Shaped[np.ndarray, "T E ..."]
-    following: Shaped[np.ndarray, "T E ..."]
+    reset_observation: Shaped[np.ndarray, "T E ..."]
     measured: Any
 
 
@@ -66,12 +66,12 @@ class Stepper(Protocol):
         ...
 
     def advance(
-        self, params: Any, shares: Float[np.ndarray, " N"], stay: Any, epsilon: Float[np.ndarray, " T"]
+        self, params: Any, shares: Float[np.ndarray, " N"], rollout: Any, epsilon: Float[np.ndarray, " T"]
     ) -> tuple[Any, Steps]:
         """T further steps, one for each epsilon."""
         ...
 
-    def pictures(self, stay: Any, steps: Steps) -> list[np.ndarray]:
+    def frames(self, rollout: Any, steps: Steps) -> list[np.ndarray]:
         """The first slot after each of these steps, as RGB images."""
         ...
 
@@ -86,7 +86,7 @@ class _JaxCarry(NamedTuple):
 
 
 @dataclass
-class JaxStay:
+class JaxRollout:
     carry: _JaxCarry
     keys: tuple[PRNGKeyArray, PRNGKeyArray, PRNGKeyArray]
 
@@ -111,20 +111,20 @@ class JaxStepper:
         self._reset = jax.jit(jax.vmap(env.reset))
         self._scan = jax.jit(self._advance)
 
-    def start(self, keys: Keys) -> JaxStay:
+    def start(self, keys: Keys) -> JaxRollout:
         state, observation = self._reset(jax.random.split(jax.random.fold_in(keys.env, 0), self.slots))
         zeros = jnp.zeros(self.slots, jnp.int32)
         first = jnp.ones(self.slots, bool)
         carry = _JaxCarry(state, observation, first, zeros, zeros, jnp.ones((), jnp.int32))
-        return JaxStay(carry, (keys.act, keys.member, keys.env))
+        return JaxRollout(carry, (keys.act, keys.member, keys.env))
 
     def advance(
-        self, params: Any, shares: Float[np.ndarray, " N"], stay: JaxStay, epsilon: Float[np.ndarray, " T"]
-    ) -> tuple[JaxStay, Steps]:
-        carry, steps = self._scan(params, np.asarray(shares, np.float32), stay.carry, stay.keys, epsilon)
-        return JaxStay(carry, stay.keys), jax.tree.map(np.asarray, steps)
+        self, params: Any, shares: Float[np.ndarray, " N"], rollout: JaxRollout, epsilon: Float[np.ndarray, " T"]
+    ) -> tuple[JaxRollout, Steps]:
+        carry, steps = self._scan(params, np.asarray(shares, np.float32), rollout.carry, rollout.keys, epsilon)
+        return JaxRollout(carry, rollout.keys), jax.tree.map(np.asarray, steps)
 
-    def pictures(self, stay: JaxStay, steps: Steps) -> list[np.ndarray]:
+    def frames(self, rollout: JaxRollout, steps: Steps) -> list[np.ndarray]:
         return [self._env.render(observation) for observation in steps.next_observation[:, 0]]
 
     def _advance(self, params: Any, shares: Array, carry: _JaxCarry, keys: Any, epsilon: Array) -> Any:
@@ -150,7 +150,7 @@ class JaxStepper:
             return jax.tree.map(where_ended, jax.vmap(self._env.reset)(reset_keys), (state, observation))
 
         # Most steps end no episode, and on a CPU a reset costs a good part of a step.
-        next_state, following = jax.lax.cond(ended.any(), restart, lambda: (state, observation))
+        next_state, reset_observation = jax.lax.cond(ended.any(), restart, lambda: (state, observation))
         # Traced here, arrays of the host once the call has returned.
         columns: dict[str, Any] = {
             "member": member,
@@ -160,15 +160,15 @@ class JaxStepper:
             "truncated": out_of_time & ~terminated,
             "life_ended": jnp.zeros_like(terminated),
             "next_observation": observation,
-            "following": following,
+            "reset_observation": reset_observation,
             "measured": measured,
         }
         elapsed = jnp.where(ended, 0, elapsed)
-        return _JaxCarry(next_state, following, ended, member, elapsed, carry.time + 1), Steps(**columns)
+        return _JaxCarry(next_state, reset_observation, ended, member, elapsed, carry.time + 1), Steps(**columns)
 
 
 @dataclass
-class HostStay:
+class HostRollout:
     envs: HostEnvs
     observation: np.ndarray
     first: Bool[np.ndarray, " E"]
@@ -198,47 +198,47 @@ class HostStepper:
         self._life_loss = life_loss or LifeLoss()
 
         def choose(
-            params: Any, shares: Array, stay: Any, keys: Any, time: Array, epsilon: Array
+            params: Any, shares: Array, rollout: Any, keys: Any, time: Array, epsilon: Array
         ) -> tuple[Array, Array, Any]:
-            observation, first, member = stay
+            observation, first, member = rollout
             act_key, member_key = (jax.random.fold_in(key, time) for key in keys)
             member = redraw(member, first | redraw_each_step, shares, member_key)
             return member, *decide(params, observation, member, act_key, epsilon)
 
         self._choose = jax.jit(choose)
 
-    def start(self, keys: Keys) -> HostStay:
+    def start(self, keys: Keys) -> HostRollout:
         envs = self._make_envs(self.slots)
         observation = envs.reset(keys.env_seed.generate_state(self.slots).astype(np.int64))
         first = np.ones(self.slots, bool)
-        return HostStay(envs, observation, first, jnp.zeros(self.slots, jnp.int32), 1, keys)
+        return HostRollout(envs, observation, first, jnp.zeros(self.slots, jnp.int32), 1, keys)
 
     def advance(
-        self, params: Any, shares: Float[np.ndarray, " N"], stay: HostStay, epsilon: Float[np.ndarray, " T"]
-    ) -> tuple[HostStay, Steps]:
-        rows = [self._one(params, np.asarray(shares, np.float32), stay, value) for value in epsilon]
-        return stay, jax.tree.map(lambda *column: np.stack(column), *rows)
+        self, params: Any, shares: Float[np.ndarray, " N"], rollout: HostRollout, epsilon: Float[np.ndarray, " T"]
+    ) -> tuple[HostRollout, Steps]:
+        rows = [self._one(params, np.asarray(shares, np.float32), rollout, value) for value in epsilon]
+        return rollout, jax.tree.map(lambda *column: np.stack(column), *rows)
 
-    def pictures(self, stay: HostStay, steps: Steps) -> list[np.ndarray]:
-        return [stay.envs.render()]
+    def frames(self, rollout: HostRollout, steps: Steps) -> list[np.ndarray]:
+        return [rollout.envs.render()]
 
-    def _one(self, params: Any, shares: np.ndarray, stay: HostStay, epsilon: np.floating) -> Steps:
-        keys = (stay.keys.act, stay.keys.member)
-        stay.member, action, measured = self._choose(
-            params, shares, (stay.observation, stay.first, stay.member), keys, stay.time, epsilon
+    def _one(self, params: Any, shares: np.ndarray, rollout: HostRollout, epsilon: np.floating) -> Steps:
+        keys = (rollout.keys.act, rollout.keys.member)
+        rollout.member, action, measured = self._choose(
+            params, shares, (rollout.observation, rollout.first, rollout.member), keys, rollout.time, epsilon
         )
         chosen = np.asarray(action)
-        moved = stay.envs.step(chosen)
-        stay.observation, stay.time = moved.following, stay.time + 1
-        stay.first = moved.terminated | moved.truncated | (moved.life_lost & self._life_loss.redraw)
+        moved = rollout.envs.step(chosen)
+        rollout.observation, rollout.time = moved.reset_observation, rollout.time + 1
+        rollout.first = moved.terminated | moved.truncated | (moved.life_lost & self._life_loss.redraw)
         return Steps(
-            member=np.asarray(stay.member),
+            member=np.asarray(rollout.member),
             action=chosen,
             reward=moved.reward,
             terminated=moved.terminated,
             truncated=moved.truncated & ~moved.terminated,
             life_ended=moved.life_lost & self._life_loss.terminal,
             next_observation=moved.observation,
-            following=moved.following,
+            reset_observation=moved.reset_observation,
             measured=jax.tree.map(np.asarray, measured),
         )

@@ -1,0 +1,1 @@
+"""A run's configuration: schema, component registries, presets, scales, options, resolution, validation."""

@@ -1,0 +1,268 @@
+"""One table: network and budget together, for each family of environments and each scale (docs/scales.md).
+
+`paper` is what the paper used, or for environments it does not have, what it would cost there; `laptop` is a CPU
+and minutes; `smoke` shows in about 20 seconds that everything works and learns nothing worth reporting.
+"""
+
+from dataclasses import dataclass, replace
+
+from chorus.agents.optimizers import Adam, CentredRMSProp, Optimizer
+from chorus.config.schema import Hyperparameters, Scale
+from chorus.errors import ChorusError
+from chorus.networks.torsos import ConvLayer, ConvTorso, MLPTorso, Torso, nature
+from chorus.training.acting import LinearEpsilon
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One row of the table. Steps are agent steps over all slots; `source` says where its numbers come from."""
+
+    source: str
+    torso: Torso
+    optimizer: Optimizer
+    buffer: int
+    batch: int
+    target_updates: int
+    target_rate: float = 1.0
+    epsilon: LinearEpsilon
+    slots: int
+    iteration: int
+    total: int
+    members: int
+    eval_episodes: int
+    eval_slots: int
+    eval_steps: int = 0
+    eval_epsilon: float = 0.01
+    update_steps: int = 4
+    n_step: int = 1
+    reward_clip: float | None = None
+    episode_cap: int | None = None
+    threads: int = 1
+    quantiles: int = 200
+    quantile: "QuantileRow | None" = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuantileRow:
+    """What QR-DQN changes in a row: Dopamine's settings, which the paper took over (Deviation D14)."""
+
+    torso: Torso
+    optimizer: Optimizer
+    target_updates: int
+    epsilon: LinearEpsilon
+    eval_epsilon: float
+    sticky_actions: float
+
+
+_MINATAR_ADAM = Adam(learning_rate=2.5e-4, epsilon=1.5e-4)
+_SMOKE_EPSILON = LinearEpsilon(final=0.05, decay_steps=1_000, warmup_steps=200)
+
+
+def _minatar_torso(channels: int, dense: int) -> ConvTorso:
+    return ConvTorso(convolutions=(ConvLayer(features=channels, kernel=3),), dense=(dense,))
+
+
+_SMOKE = Row(
+    source="smoke scale: small enough for about 20 seconds, learns nothing worth reporting",
+    torso=MLPTorso(dense=(16, 16)),
+    optimizer=_MINATAR_ADAM,
+    buffer=2_000,
+    batch=16,
+    target_updates=50,
+    epsilon=_SMOKE_EPSILON,
+    slots=2,
+    iteration=1_000,
+    total=3_000,
+    members=3,
+    eval_episodes=4,
+    eval_slots=2,
+    episode_cap=300,
+    quantiles=20,
+)
+
+_MINATAR_LAPTOP = Row(
+    source="laptop scale for MinAtar, measured (docs/scales.md)",
+    torso=_minatar_torso(16, 32),
+    optimizer=_MINATAR_ADAM,
+    buffer=100_000,
+    batch=32,
+    target_updates=1_000,
+    epsilon=LinearEpsilon(final=0.01, decay_steps=100_000, warmup_steps=5_000),
+    slots=8,
+    iteration=50_000,
+    total=500_000,
+    members=10,
+    eval_episodes=60,
+    eval_slots=20,
+    # An update compares all pairs of them, so that 200 are sixteen times the work.
+    quantiles=50,
+)
+
+_FLAT_LAPTOP = Row(
+    source="laptop scale for flat observations (docs/scales.md)",
+    torso=MLPTorso(dense=(128, 128)),
+    optimizer=Adam(learning_rate=2.5e-4, epsilon=1e-8),
+    buffer=50_000,
+    batch=64,
+    target_updates=500,
+    epsilon=LinearEpsilon(final=0.02, decay_steps=20_000, warmup_steps=1_000),
+    slots=4,
+    iteration=10_000,
+    total=200_000,
+    members=5,
+    eval_episodes=20,
+    eval_slots=4,
+    quantiles=50,
+)
+
+_ATARI_PAPER = Row(
+    source="the authors' code (docs/deviations.md)",
+    torso=nature(),
+    optimizer=CentredRMSProp(),
+    buffer=1_000_000,
+    batch=32,
+    target_updates=7_500,
+    epsilon=LinearEpsilon(final=0.01, decay_steps=1_000_000, warmup_steps=50_000),
+    slots=1,
+    iteration=250_000,
+    total=50_000_000,
+    members=10,
+    eval_episodes=1,
+    eval_slots=1,
+    eval_steps=125_000,
+    reward_clip=1.0,
+    threads=2,
+    quantile=QuantileRow(
+        torso=replace(nature(), padding="same"),
+        optimizer=Adam(learning_rate=5e-5, epsilon=3.125e-4),
+        target_updates=2_000,
+        epsilon=LinearEpsilon(final=0.01, decay_steps=250_000, warmup_steps=20_000),
+        eval_epsilon=0.001,
+        sticky_actions=0.25,
+    ),
+)
+
+_ATARI_LAPTOP = replace(
+    _ATARI_PAPER,
+    source="laptop scale for Atari, chosen for early learning (docs/scales.md)",
+    quantiles=50,
+    quantile=None,
+    # A first layer that does not overlap itself costs a quarter of the usual 8x8/4, and the update is all there is.
+    torso=ConvTorso(
+        convolutions=(ConvLayer(features=16, kernel=4, stride=4), ConvLayer(features=32, kernel=4, stride=2)),
+        dense=(128,),
+    ),
+    optimizer=Adam(learning_rate=2.5e-4, epsilon=1.5e-4),
+    buffer=100_000,
+    target_updates=500,
+    n_step=5,
+    epsilon=LinearEpsilon(final=0.02, decay_steps=40_000, warmup_steps=5_000),
+    slots=8,
+    iteration=40_000,
+    total=400_000,
+    members=5,
+    eval_episodes=16,
+    eval_slots=8,
+    eval_steps=0,
+    episode_cap=5_000,
+    threads=1,
+)
+
+
+# SAC explores by its policy's own noise once the first actions, drawn at random, have filled a part of the replay.
+def _random_for(steps: int) -> LinearEpsilon:
+    return LinearEpsilon(final=0.0, decay_steps=1, warmup_steps=steps)
+
+
+_CONTROL_PAPER = Row(
+    source="the authors' code for MuJoCo (docs/deviations.md)",
+    torso=MLPTorso(dense=(256, 256)),
+    optimizer=Adam(learning_rate=3e-4, epsilon=1e-8),
+    buffer=200_000,
+    batch=256,
+    target_updates=1,
+    target_rate=0.005,
+    epsilon=_random_for(10_000),
+    slots=1,
+    iteration=20_000,
+    total=1_000_000,
+    members=10,
+    eval_episodes=30,
+    eval_slots=10,
+    eval_epsilon=0.0,
+    update_steps=1,
+    threads=2,
+)
+
+_SMALL_CONV = ConvTorso(convolutions=(ConvLayer(features=4, kernel=8, stride=4),), dense=(16,))
+
+TABLE: dict[tuple[str, Scale], Row] = {
+    ("minatar", "smoke"): replace(_SMOKE, torso=_minatar_torso(4, 16)),
+    ("minatar", "laptop"): _MINATAR_LAPTOP,
+    ("minatar", "paper"): replace(
+        _MINATAR_LAPTOP,
+        source="paper scale for MinAtar, which the paper does not use: the standard network, 5M steps",
+        torso=_minatar_torso(16, 128),
+        total=5_000_000,
+        quantiles=200,
+    ),
+    ("flat", "smoke"): _SMOKE,
+    ("flat", "laptop"): _FLAT_LAPTOP,
+    ("flat", "paper"): replace(
+        _FLAT_LAPTOP,
+        source="paper scale for flat observations, which the paper does not use: its ensemble size",
+        members=10,
+        quantiles=200,
+    ),
+    ("control", "smoke"): replace(
+        _SMOKE, epsilon=_random_for(200), target_updates=1, target_rate=0.005, eval_epsilon=0.0, update_steps=2
+    ),
+    ("control", "laptop"): replace(
+        _CONTROL_PAPER,
+        source="laptop scale for Box actions (docs/scales.md)",
+        torso=MLPTorso(dense=(64, 64)),
+        buffer=20_000,
+        batch=128,
+        epsilon=_random_for(1_000),
+        iteration=10_000,
+        total=100_000,
+        members=5,
+        eval_episodes=5,
+        eval_slots=5,
+        threads=1,
+    ),
+    ("control", "paper"): _CONTROL_PAPER,
+    ("atari", "smoke"): replace(_SMOKE, torso=_SMALL_CONV, reward_clip=1.0),
+    ("atari", "laptop"): _ATARI_LAPTOP,
+    ("atari", "paper"): _ATARI_PAPER,
+    ("image", "smoke"): replace(_SMOKE, torso=_SMALL_CONV),
+    ("image", "laptop"): replace(
+        _ATARI_LAPTOP, source="laptop scale for images: Atari's, rewards as they are", reward_clip=None
+    ),
+    ("image", "paper"): replace(
+        _ATARI_PAPER,
+        source="paper scale for images, which the paper has on Atari only: Atari's, rewards as they are",
+        reward_clip=None,
+    ),
+}
+
+# Where the paper's own table differs from the code it was run with (Deviation D1, D2).
+_PAPER_TABLE: dict[tuple[str, Scale], Row] = {
+    ("atari", "paper"): replace(
+        _ATARI_PAPER,
+        source="the paper's table 1",
+        optimizer=CentredRMSProp(epsilon=1.0 / 32**2),
+        epsilon=LinearEpsilon(final=0.01, decay_steps=16_000_000, warmup_steps=50_000),
+    )
+}
+
+
+def row_for(family: str, scale: Scale, hyperparameters: Hyperparameters) -> Row:
+    if hyperparameters == "code":
+        return TABLE[family, scale]
+    if (family, scale) not in _PAPER_TABLE:
+        raise ChorusError(
+            "--hyperparameters table is the paper's table for Atari at --scale paper, the only place where it "
+            f"differs from the authors' code; this is {family} at {scale} scale: leave the option out"
+        )
+    return _PAPER_TABLE[family, scale]

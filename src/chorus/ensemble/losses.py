@@ -1,0 +1,99 @@
+"""How a prediction is compared with its target; each is a function of one head's prediction and target.
+
+`of_heads` applies it to every head of every member.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from chorus.components import Component
+
+
+def huber(residual: Float[Array, "*axes"], threshold: float) -> Float[Array, "*axes"]:
+    """x²/2 up to the threshold, linear beyond it (equation E1)."""
+    distance = jnp.abs(residual)
+    inside = jnp.minimum(distance, threshold)
+    return 0.5 * jnp.square(inside) + threshold * (distance - inside)
+
+
+class HeadLoss(Component, ABC):
+    """The same for main and auxiliary heads."""
+
+    @abstractmethod
+    def __call__(self, prediction: Float[Array, " Z"], target: Float[Array, " Z"]) -> Float[Array, ""]:
+        """Of one head."""
+
+    def of_heads(
+        self, main: Int[np.ndarray, " N"], predictions: Float[Array, "N H Z"], targets: Float[Array, "N H Z"]
+    ) -> Float[Array, "N H"]:
+        return jax.vmap(jax.vmap(self))(predictions, targets)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Squared(HeadLoss):
+    """x², the critic loss of SAC (Haarnoja et al., 2018)."""
+
+    def __call__(self, prediction: Float[Array, " Z"], target: Float[Array, " Z"]) -> Float[Array, ""]:
+        return jnp.sum(jnp.square(target - prediction))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Huber(HeadLoss):
+    """x²/2 up to the threshold, linear beyond it (equation E1)."""
+
+    threshold: float = 1.0
+
+    def __call__(self, prediction: Float[Array, " Z"], target: Float[Array, " Z"]) -> Float[Array, ""]:
+        return jnp.sum(huber(target - prediction, self.threshold))
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuantileHuber(HeadLoss):
+    """Σ_k mean_m |τ_k - 1[u<0]| huber_κ(u), u = y_m - θ_k, τ_k = (k + ½)/Z   (equation E13)."""
+
+    kappa: float = 1.0
+
+    def __call__(self, prediction: Float[Array, " Z"], target: Float[Array, " Z"]) -> Float[Array, ""]:
+        residual = target[None, :] - prediction[:, None]
+        midpoint = (jnp.arange(prediction.shape[0]) + 0.5) / prediction.shape[0]
+        slope = jnp.abs(midpoint[:, None] - (residual < 0))
+        return jnp.sum(jnp.mean(slope * huber(residual, self.kappa), axis=1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwiceHuber(HeadLoss):
+    """x² up to the threshold, linear beyond it: what grows without bound pulls with a bounded force (equation E22)."""
+
+    threshold: float = 10.0
+
+    def __call__(self, prediction: Float[Array, " Z"], target: Float[Array, " Z"]) -> Float[Array, ""]:
+        return 2.0 * jnp.sum(huber(target - prediction, self.threshold))
+
+
+@dataclass(frozen=True, kw_only=True)
+class MainAndAuxiliary(Component):
+    """One error for the heads that members act with, another for what they learn beside them (equation E22)."""
+
+    main: Squared | Huber | TwiceHuber
+    auxiliary: Squared | Huber | TwiceHuber
+
+    def of_heads(
+        self, main: Int[np.ndarray, " N"], predictions: Float[Array, "N H Z"], targets: Float[Array, "N H Z"]
+    ) -> Float[Array, "N H"]:
+        is_main = np.arange(predictions.shape[1]) == main[:, None]
+
+        def of_main(x: Float[Array, "N H Z"]) -> Float[Array, "N Z"]:
+            return jnp.sum(jnp.where(is_main[..., None], x, 0.0), axis=1)
+
+        # The main error must not see auxiliary heads, not even where its value is thrown away: their targets may be
+        # infinite, and a gradient of 0 times infinity is undefined.
+        own = jax.vmap(self.main)(of_main(predictions), of_main(targets))
+        return jnp.where(is_main, own[:, None], self.auxiliary.of_heads(main, predictions, targets))
+
+
+Loss = Squared | Huber | QuantileHuber | TwiceHuber | MainAndAuxiliary

@@ -1,1 +1,0 @@
-"""From a preset's name to a run: configuration, scales, presets, assembly."""

@@ -1,0 +1,1 @@
+"""One run: assembly, start and resume, runtime, run directory, the one reader of run logs."""

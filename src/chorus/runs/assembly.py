@@ -1,0 +1,216 @@
+"""From a configuration to the objects that run it."""
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import jax
+from jaxtyping import Array, PRNGKeyArray
+
+from chorus.agents.actors import SquashedGaussian
+from chorus.agents.agent import Agent
+from chorus.agents.q import Network, QLearning, q_agent
+from chorus.agents.sac import Networks, SoftActorCritic, sac_agent
+from chorus.config.schema import RunConfig
+from chorus.envs.atari import AtariSettings
+from chorus.envs.registry import describe, is_jax, make_host, make_jax
+from chorus.envs.spec import EnvSpec, HostEnvs
+from chorus.errors import ChorusError
+from chorus.networks.forked import Forked
+from chorus.networks.prior import WithPrior
+from chorus.randomness import init_key
+from chorus.replay.ring import RingLayout
+from chorus.runs.progress import ProgressView
+from chorus.runs.resources import check_room
+from chorus.runs.run_directory import RunDirectory
+from chorus.runs.trackers import Tracker
+from chorus.runs.training import Training
+from chorus.spaces import Box, Discrete
+from chorus.training.diagnostics import Diagnostics
+from chorus.training.evaluate import Evaluator
+from chorus.training.loop import Loop
+from chorus.training.stepper import Decide, HostStepper, JaxStepper, LifeLoss, Stepper
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """The parts of a run that do not touch the disk."""
+
+    config: RunConfig
+    spec: EnvSpec
+    agent: Agent
+
+    @staticmethod
+    def of(config: RunConfig) -> "Assembly":
+        spec = describe(config.env.id, config.env.max_episode_steps)
+        return Assembly(config, spec, build_agent(config, spec))
+
+    def check_network(self) -> None:
+        """Shapes only: whether the layers fit each other and what the environment shows."""
+        try:
+            jax.eval_shape(self.agent.init, init_key(0))
+        except Exception as problem:
+            first_line = next(iter(str(problem).splitlines()), type(problem).__name__)
+            raise ChorusError(
+                f"the network cannot be built for observations of shape {self.spec.observation_shape} "
+                f"({type(problem).__name__}: {first_line}); change agent.torso"
+            ) from problem
+
+    def check_room(self, path: Path) -> None:
+        """Whether the run's folder has the disk, and this machine the memory, that the run will take."""
+        state = jax.eval_shape(self.agent.init, init_key(0))
+        state_bytes = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(state))
+        check_room(self.ring_layout(), state_bytes, path)
+
+    def make_stepper(
+        self,
+        decide: Decide,
+        slots: int,
+        *,
+        limit: int | None,
+        redraw_each_step: bool = False,
+        render_mode: str | None = None,
+    ) -> Stepper:
+        """`limit` is where episodes are cut; none leaves the environment's own limit in force."""
+        env = self.config.env
+        if is_jax(env.id):
+            return JaxStepper(make_jax(env.id, limit), decide, slots, redraw_each_step)
+
+        def make_envs(count: int) -> HostEnvs:
+            return make_host(env.id, count, limit, settings=env.atari, render_mode=render_mode)
+
+        lives = env.atari or AtariSettings()
+        life_loss = LifeLoss(terminal=lives.terminal_on_life_loss, redraw=lives.redraw_on_life_loss)
+        return HostStepper(make_envs, decide, slots, redraw_each_step, life_loss)
+
+    def loop(self) -> Loop:
+        config = self.config
+
+        def decide(
+            params: Any, observation: Array, member: Array, key: PRNGKeyArray, epsilon: Array
+        ) -> tuple[Array, Any]:
+            return self.agent.act(params, observation, member, key, epsilon), ()
+
+        return Loop(
+            agent=self.agent,
+            members=config.agent.members,
+            acting=config.acting,
+            epsilon=config.exploration,
+            stepper=self.make_stepper(
+                decide,
+                config.env.num_envs,
+                limit=config.env.max_episode_steps,
+                redraw_each_step=config.acting.each_step,
+            ),
+            schedule=config.schedule,
+            replay=config.replay,
+            whole_episodes=self.whole_episodes,
+        )
+
+    @property
+    def whole_episodes(self) -> bool:
+        return self.spec.whole_episodes and self.config.env.num_envs == 1
+
+    def evaluator(self, slots: int | None = None, render: bool = False) -> Evaluator:
+        """`render` asks environments that live in Python for frames.
+
+        Training cuts endless episodes at an iteration's end; evaluation waits for them, so it has a limit of its own.
+        """
+        config = self.config
+        endless = self.spec.max_episode_steps is None
+        limit = config.evaluation.max_episode_steps if endless else config.env.max_episode_steps
+        return Evaluator(
+            agent=self.agent,
+            members=config.agent.members,
+            actions=self.spec.actions,
+            make_stepper=partial(self.make_stepper, limit=limit, render_mode="rgb_array" if render else None),
+            slots=slots or config.evaluation.slots,
+            epsilon=config.evaluation.epsilon,
+            discount=config.agent.discount,
+            reward_clip=config.agent.reward_clip,
+        )
+
+    def ring_layout(self) -> RingLayout:
+        beyond = (self.spec.max_episode_steps or 0) if self.whole_episodes else 0
+        return RingLayout(
+            lanes=self.config.env.num_envs,
+            capacity=self.config.replay.capacity,
+            iteration_steps=self.config.schedule.iteration_steps + beyond,
+            observation_shape=self.spec.observation_shape,
+            observation_dtype=self.spec.observation_dtype,
+            frame_stack=self.spec.frame_stack,
+            masked_members=self.config.agent.members if self.config.replay.sampler.masked else 0,
+            action_shape=self.spec.actions.shape,
+            action_dtype=self.spec.actions.dtype,
+        )
+
+    def training(
+        self, directory: RunDirectory, progress: ProgressView, trackers: list[Tracker], keep_replay: bool
+    ) -> Training:
+        return Training(
+            loop=self.loop(),
+            evaluator=self.evaluator(),
+            evaluation=self.config.evaluation,
+            diagnostics=Diagnostics(self.agent, self.config.agent.members),
+            layout=self.ring_layout(),
+            seed=self.config.seed,
+            action_repeat=self.spec.action_repeat,
+            directory=directory,
+            progress=progress,
+            trackers=trackers,
+            keep_replay=keep_replay,
+        )
+
+
+def build_network(config: RunConfig, spec: EnvSpec, actions: Discrete) -> Network:
+    agent = config.agent
+    value_map = agent.value_map.build(agent.members, agent.discount)
+    network = Forked(
+        torso=agent.torso.layers(agent.initialization, agent.members, actions.count * agent.estimate.size),
+        members=agent.members,
+        shared=agent.shared_layers,
+        heads=value_map.heads,
+        actions=actions.count,
+        estimate_size=agent.estimate.size,
+        channels_first=spec.channels_first,
+        initialization=agent.initialization,
+        feature_layers=agent.torso.feature_layers,
+    )
+    return WithPrior(network, value_map.policy, agent.prior_scale) if agent.prior_scale else network
+
+
+def build_agent(config: RunConfig, spec: EnvSpec) -> Agent:
+    agent = config.agent
+    value_map = agent.value_map.build(agent.members, agent.discount)
+    if isinstance(agent.actor, SquashedGaussian) and isinstance(spec.actions, Box):
+        soft = SoftActorCritic(
+            value_map=value_map,
+            loss=agent.loss,
+            actor=agent.actor,
+            optimizer=agent.optimizer,
+            target_period_updates=agent.target_period_updates,
+            target_rate=agent.target_rate,
+            reward_clip=agent.reward_clip,
+        )
+        networks = Networks.build(agent.torso, agent.initialization, value_map, spec.actions)
+        return sac_agent(soft, networks, spec.example(), spec.actions)
+    assert isinstance(spec.actions, Discrete), "validation refuses a greedy actor of Box actions"
+    rule = QLearning(
+        value_map=value_map,
+        estimate=agent.estimate,
+        loss=agent.loss,
+        optimizer=agent.optimizer,
+        target_period_updates=agent.target_period_updates,
+        target_rate=agent.target_rate,
+        reward_clip=agent.reward_clip,
+        selection=agent.selection,
+        auxiliary=agent.auxiliary,
+    )
+    return q_agent(rule, build_network(config, spec, spec.actions), spec.example(), spec.frame_stack)
+
+
+def count_parameters(config: RunConfig, spec: EnvSpec) -> int:
+    """Of what acts and learns; target networks are not counted."""
+    state = jax.eval_shape(build_agent(config, spec).init, init_key(0))
+    return sum(int(leaf.size) for leaf in jax.tree.leaves(state.params))

@@ -1,0 +1,113 @@
+"""Threads and device of this process. They must be chosen before JAX computes anything."""
+
+import ctypes
+import os
+import platform
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import jax
+
+from chorus.config.schema import Runtime
+from chorus.errors import ChorusError
+
+# XLA's CPU client reads this once, when it starts.
+_THREADS_VARIABLE = "NPROC"
+_PACKAGES = ("jax", "jaxlib", "flax", "optax", "numpy", "gymnasium", "pgx", "safetensors")
+
+
+def prepare(runtime: Runtime) -> None:
+    """Give this process its threads and device, or say why it cannot have them any more."""
+    wanted, started = str(runtime.threads), _started()
+    if started:
+        current = os.environ.get(_THREADS_VARIABLE)
+        if current != wanted:
+            raise ChorusError(
+                f"this process already computes with {current or 'all'} threads and the run asks for {wanted}; "
+                f"start it in a process of its own, or set {_THREADS_VARIABLE}={wanted} before the first use of JAX"
+            )
+    else:
+        keep_heap()
+        os.environ[_THREADS_VARIABLE] = wanted
+        # Nothing named is whatever accelerator is there: of several names, JAX refuses those that are not installed.
+        os.environ["JAX_PLATFORMS"] = {"cpu": "cpu", "gpu": ""}[runtime.device]
+        jax.config.update("jax_platforms", os.environ["JAX_PLATFORMS"])
+    try:
+        found = jax.default_backend()
+    except RuntimeError as problem:
+        raise _unusable(runtime.device, str(problem).splitlines()[0]) from problem
+    if (found == "cpu") != (runtime.device == "cpu"):
+        if started:
+            raise ChorusError(f"this process already computes on {found}, not on {runtime.device}; start another one")
+        raise _unusable(runtime.device, f"JAX found only the {found}")
+
+
+def _unusable(device: str, why: str) -> ChorusError:
+    return ChorusError(
+        f"--device {device} is not usable here ({why}); use --device cpu, or install JAX for your accelerator"
+    )
+
+
+# Parameters of glibc's mallopt, from malloc.h.
+_M_TRIM_THRESHOLD, _M_MMAP_MAX, _M_ARENA_MAX = -1, -4, -8
+
+
+def keep_heap() -> None:
+    """Let glibc keep freed memory, in one heap.
+
+    XLA allocates its temporary buffers anew at each call. By default glibc maps and unmaps large ones, and the page
+    faults cost a large network a third of its update (docs/performance.md). Elsewhere than on glibc this does
+    nothing.
+    """
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (OSError, AttributeError):
+        return
+    for parameter, value in ((_M_ARENA_MAX, 1), (_M_MMAP_MAX, 0), (_M_TRIM_THRESHOLD, 2**31 - 1)):
+        mallopt(parameter, value)
+
+
+def _started() -> bool:
+    from jax._src import xla_bridge
+
+    return bool(xla_bridge.backends_are_initialized())
+
+
+def provenance() -> dict[str, Any]:
+    """What `meta.json` says about who wrote a run."""
+    return {
+        "chorus": _version("chorus-rl"),
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "processor": platform.processor() or platform.machine(),
+        "cores": os.cpu_count(),
+        "packages": {name: _version(name) for name in _PACKAGES},
+        "command": sys.argv,
+        "commit": _commit(),
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _commit() -> str | None:
+    """The commit of the source tree Chorus runs from, if it runs from one."""
+    here = Path(__file__).parent
+    try:
+        answer = subprocess.run(
+            ["git", "-C", str(here), "rev-parse", "HEAD"],
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return answer.stdout.strip()

@@ -1,0 +1,284 @@
+"""A run from its first iteration to its last: train, freeze, evaluate, log, checkpoint, again.
+
+Nothing outlives an iteration but the learner, the replay and the logs, and a checkpoint holds where each of them
+stood: a run killed at any instant and resumed writes the same bytes as one that was never stopped.
+"""
+
+import resource
+import time
+import zlib
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import numpy as np
+
+from chorus.agents.agent import AgentState
+from chorus.errors import ChorusError
+from chorus.randomness import entropy, generator, init_key, stream_key
+from chorus.replay.ring import Ring, RingLayout
+from chorus.runs.progress import ProgressView
+from chorus.runs.resources import allocated_bytes
+from chorus.runs.run_directory import RunDirectory
+from chorus.runs.trackers import Tracker
+from chorus.training import checkpoint
+from chorus.training.diagnostics import BatchLog, Diagnostics
+from chorus.training.evaluate import Evaluator, summarise
+from chorus.training.loop import Collected, Learned, Loop
+from chorus.training.settings import EvaluationSettings
+from chorus.training.stepper import Keys
+
+# To optimise it further would take XLA longer than it saves.
+_RUNS_ONCE = {"xla_backend_optimization_level": 1}
+
+
+def training_keys(seed: int, iteration: int) -> Keys:
+    """One key a stream, for one iteration of training."""
+    return Keys(
+        act=stream_key(seed, "act", iteration),
+        member=stream_key(seed, "member", iteration),
+        env=stream_key(seed, "env", iteration),
+        env_seed=entropy(seed, "env", iteration),
+    )
+
+
+def evaluation_keys(seed: int, iteration: int, policy_name: str) -> Keys:
+    """Evaluation has one stream; what it is used for, and by which policy, is the path within it."""
+    policy = zlib.crc32(policy_name.encode())
+    act, member, env = (stream_key(seed, "eval", iteration, policy, purpose) for purpose in range(3))
+    return Keys(act=act, member=member, env=env, env_seed=entropy(seed, "eval", iteration, policy, 3))
+
+
+@dataclass
+class EpisodeLog:
+    """Returns of training episodes; what an iteration's end cut short is left out."""
+
+    slots: int
+    returns: list[float] = field(default_factory=list)
+    lengths: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._return, self._length = np.zeros(self.slots), np.zeros(self.slots, int)
+        self._members: list[set[int]] = [set() for _ in range(self.slots)]
+
+    def record(self, event: Collected) -> list[dict[str, Any]]:
+        """The episodes that this step finished."""
+        self._return += event.reward
+        self._length += 1
+        for played_by, member in zip(self._members, event.member.tolist(), strict=True):
+            played_by.add(member)
+        finished: list[dict[str, Any]] = []
+        for slot in np.flatnonzero(event.ended):
+            self.returns.append(float(self._return[slot]))
+            self.lengths.append(int(self._length[slot]))
+            finished.append(
+                {
+                    "step": event.step,
+                    "slot": int(slot),
+                    # An episode that several members played belongs to none of them.
+                    "member": int(event.member[slot]) if len(self._members[slot]) == 1 else None,
+                    "return": self.returns[-1],
+                    "length": self.lengths[-1],
+                }
+            )
+            self._return[slot], self._length[slot] = 0.0, 0
+            self._members[slot] = set()
+        return finished
+
+
+class NoIntactCheckpoint(ChorusError):
+    """A run was checkpointed and nothing of that can be used: going on from nothing would destroy its logs."""
+
+
+@dataclass
+class Training:
+    """One run, ready to go; `run` starts it or goes on where its last checkpoint left it."""
+
+    loop: Loop
+    evaluator: Evaluator
+    evaluation: EvaluationSettings
+    diagnostics: Diagnostics
+    layout: RingLayout
+    seed: int
+    action_repeat: int
+    directory: RunDirectory
+    progress: ProgressView
+    trackers: list[Tracker]
+    keep_replay: bool = False
+
+    def run(self) -> dict[str, Any]:
+        """The run's last status; the directory must be locked."""
+        try:
+            ring, kept = self._find()
+            status = self._run(ring, kept)
+        except NoIntactCheckpoint:
+            # Refused, not failed: the run is left as it was found.
+            raise
+        except Exception as problem:
+            reached = self.directory.read_status().get("iteration", 0)
+            self.directory.write_status("failed", f"{type(problem).__name__}: {problem}", iteration=reached)
+            raise
+        finally:
+            self.progress.close()
+            for tracker in self.trackers:
+                tracker.close()
+            self.directory.close()
+        return status
+
+    def _find(self) -> tuple[Ring, list[checkpoint.Checkpoint]]:
+        """The replay and the intact checkpoints. Only a run that never wrote one may start from nothing."""
+        ring = Ring(self.layout, self.directory.replay)
+        kept, complaints = checkpoint.find(self.directory.checkpoints, ring)
+        if not kept and (complaints or self.directory.read_status().get("iteration")):
+            raise NoIntactCheckpoint(
+                f"{self.directory.path} has been trained and none of its checkpoints is intact "
+                f"({'; '.join(complaints) or 'the folder checkpoints is empty'}); its logs are left as they are: "
+                "restore the files, or remove the folder and train again"
+            )
+        for complaint in complaints:
+            self.progress.say(complaint)
+        return ring, kept
+
+    def _run(self, ring: Ring, kept: list[checkpoint.Checkpoint]) -> dict[str, Any]:
+        newest = kept[-1] if kept else None
+        state = self._restore(newest, ring)
+        self.directory.open_logs(newest.offsets if newest else {})
+        self.diverged = newest.diverged_members if newest else ()
+        schedule = self.loop.schedule
+        self.progress.start(self.directory.path.name, newest.step if newest else 0, schedule.total_steps)
+        self.directory.write_status("running", iteration=newest.iteration if newest else 0)
+
+        step = newest.step if newest else 0
+        for iteration in range(newest.iteration + 1 if newest else 1, schedule.iterations + 1):
+            before = type(ring.cursor)(*(column.copy() for column in ring.cursor))
+            if kept:
+                ring.protect(kept[0].cursor)
+            state, step, metrics, timings = self._iterate(state, ring, iteration, step)
+            self._log(iteration, step, metrics)
+            if len(self.diverged) == self.loop.members:
+                return self._end("diverged", iteration, "no member has finite values any more")
+            began = time.monotonic()
+            self.progress.phase("saving")
+            saved = checkpoint.save(
+                self.directory.checkpoints,
+                iteration=iteration,
+                step=step,
+                state=state,
+                ring=ring,
+                before=before,
+                offsets=self.directory.sync_logs(),
+                diverged_members=self.diverged,
+            )
+            kept = [*kept, saved][-2:]
+            timings["time/checkpoint_seconds"] = time.monotonic() - began
+            timings["system/checkpoint_megabytes"] = saved.new_bytes(self.layout, before) / 1e6
+            timings["system/disk_megabytes"] = allocated_bytes(self.directory.path) / 1e6
+            self._log_timings(iteration, step, timings)
+            self.directory.write_status("running", iteration=iteration, **self._marked())
+        return self._end("finished", schedule.iterations, None)
+
+    def _restore(self, newest: checkpoint.Checkpoint | None, ring: Ring) -> AgentState:
+        key = init_key(self.seed)
+        if newest is None:
+            return jax.jit(self.loop.agent.init, compiler_options=_RUNS_ONCE)(key)
+        ring.cursor = type(newest.cursor)(*(column.copy() for column in newest.cursor))
+        return newest.load_state(jax.eval_shape(self.loop.agent.init, key))
+
+    def _iterate(
+        self, state: AgentState, ring: Ring, iteration: int, first: int
+    ) -> tuple[AgentState, int, dict[str, float], dict[str, float]]:
+        """Train from step `first` and evaluate; beside the state the step that was reached, what was measured, and
+        apart from it what the clock says."""
+        began = time.monotonic()
+        self.progress.phase("training")
+        episodes, batches = EpisodeLog(self.loop.stepper.slots), BatchLog(self.loop.members)
+        updates = first_updates = self.loop.updates_due(first)
+        keys, rng, last = training_keys(self.seed, iteration), generator(self.seed, "replay", iteration), first
+        for event in self.loop.run(state, ring, iteration, keys, rng, first):
+            if isinstance(event, Learned):
+                state, updates = event.state, event.updates
+                batches.record(event.sample, ring)
+                continue
+            last = event.step
+            for record in episodes.record(event):
+                self.directory.log("episodes.jsonl", {"iteration": iteration, **record})
+                self.directory.flush_logs()
+            self.progress.advance(event.step)
+        metrics, state = self._learning_metrics(state)
+        trained = time.monotonic()
+
+        metrics |= _episode_metrics(episodes)
+        metrics["charts/epsilon"] = float(self.loop.epsilon(last))
+        metrics["replay/transitions"] = float(len(ring))
+        metrics |= self._evaluate(state, iteration)
+        evaluated = time.monotonic()
+        rng = generator(self.seed, "eval", iteration)
+        metrics |= batches.metrics() | self.diagnostics.measure(state.params, ring, rng, metrics["charts/epsilon"])
+        timings = {
+            "charts/SPS": (last - first) / (trained - began),
+            "charts/updates_per_second": (updates - first_updates) / (trained - began),
+            "time/train_seconds": trained - began,
+            "time/evaluate_seconds": evaluated - trained,
+            "time/diagnose_seconds": time.monotonic() - evaluated,
+            "system/peak_resident_megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        }
+        return state, last, metrics, timings
+
+    def _learning_metrics(self, state: AgentState) -> tuple[dict[str, float], AgentState]:
+        """Means over the iteration and the members that still learn; the totals start again from zero."""
+        totals = {name: np.asarray(value) for name, value in state.totals.items()}
+        state = state._replace(totals=jax.tree.map(jax.numpy.zeros_like, state.totals))
+        count = totals.pop("count")
+        # By its own values: in its loss there are others' under CERL.
+        finite = np.isfinite(totals["q_values"])
+        fallen = tuple(int(member) for member in np.flatnonzero(~finite))
+        for member in sorted(set(fallen) - set(self.diverged)):
+            self.progress.say(f"member {member} diverged: its values are no longer finite; the others go on")
+        self.diverged = fallen
+        metrics = {"members/diverged": float(len(fallen))}
+        learning = finite & (count > 0)
+        if learning.any():
+            for name, total in totals.items():
+                metrics[f"losses/{name}"] = float(np.mean(total[learning] / count[learning]))
+        return metrics, state
+
+    def _evaluate(self, state: AgentState, iteration: int) -> dict[str, float]:
+        metrics: dict[str, float] = {}
+        for name, policy in self.evaluation.policies.items():
+            self.progress.phase(f"evaluating {name}")
+            keys = evaluation_keys(self.seed, iteration, name)
+            results = self.evaluator.evaluate(state.params, policy, keys, self.evaluation.amount)
+            metrics |= summarise(results, name, self.evaluator.actions)
+        return metrics
+
+    def _log(self, iteration: int, step: int, metrics: dict[str, float]) -> None:
+        """Strict JSON: what is undefined is left out."""
+        defined = {name: value for name, value in metrics.items() if np.isfinite(value)}
+        place = {"iteration": iteration, "step": step, "frames": step * self.action_repeat}
+        for name, value in defined.items():
+            self.directory.log("metrics.jsonl", {**place, "metric": name, "value": value})
+        for tracker in self.trackers:
+            tracker.log(step, defined)
+
+    def _log_timings(self, iteration: int, step: int, timings: dict[str, float]) -> None:
+        for name, value in timings.items():
+            record = {"iteration": iteration, "step": step, "metric": name, "value": round(value, 6)}
+            self.directory.log("timings.jsonl", record)
+        self.directory.flush_logs()
+
+    def _marked(self) -> dict[str, Any]:
+        return {"diverged_members": list(self.diverged)} if self.diverged else {}
+
+    def _end(self, outcome: str, iteration: int, reason: str | None) -> dict[str, Any]:
+        self.directory.write_status(outcome, reason, iteration=iteration, **self._marked())
+        if not self.keep_replay:
+            self.directory.delete_replay()
+        return self.directory.read_status()
+
+
+def _episode_metrics(episodes: EpisodeLog) -> dict[str, float]:
+    metrics = {"charts/episodes": float(len(episodes.returns))}
+    if episodes.returns:
+        metrics["charts/episodic_return"] = float(np.mean(episodes.returns))
+        metrics["charts/episodic_length"] = float(np.mean(episodes.lengths))
+    return metrics

@@ -1,0 +1,1 @@
+"""Many runs: jobs, the grid, costs, engines."""

@@ -1,0 +1,157 @@
+"""What a run will cost, before it is run: rates of some machine, no more precise than a plan needs.
+
+Seconds of one core: a start (imports, compilation), then so much for each agent step and for each member's share of a
+gradient step, evaluation included. A grid that is under way corrects these numbers by what it sees.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+from chorus.config.schema import AgentSettings, RunConfig
+from chorus.ensemble.auxiliaries import Mico
+from chorus.ensemble.value_map import Horizons
+from chorus.envs.registry import describe
+from chorus.scheduling.jobs import Job
+
+CPU_SOURCE = "estimated, docs/reproduction.md says from what"
+GPU_SOURCE = "assumed: the times that the paper states for an RTX 8000"
+
+_START_SECONDS = 8.0
+_HOUR, _DAY = 3_600.0, 86_400.0
+
+
+@dataclass(frozen=True)
+class Rate:
+    """`step` seconds for an agent step, `member` more for each member and gradient step."""
+
+    step: float
+    member: float
+
+
+# On one core at the laptop scale; docs/reproduction.md says which were measured.
+_CPU = {
+    "minatar": Rate(step=4.0e-4, member=8.5e-4),
+    "flat": Rate(step=4.7e-4, member=5.1e-4),
+    "atari": Rate(step=1.8e-3, member=2.1e-2),
+    "image": Rate(step=1.8e-3, member=2.1e-2),
+    "control": Rate(step=2.0e-3, member=1.0e-3),
+}
+# What a further member still costs where convolutions are shared: half on MinAtar, a quarter on Atari (docs/cost.md).
+_UNSHARED = 0.35
+# What else a member's gradient step costs, on MinAtar (docs/cost.md): each further pair of quantiles; all pairs of a
+# batch; further heads.
+_PAIR_OF_QUANTILES = 2.6e-7
+_EXTRA: dict[type, float] = {Mico: 5.0e-4, Horizons: 0.9e-4}
+# How many times the work of the laptop scale's networks those of the paper scale are.
+_PAPER_WORK = {"minatar": 2.0, "flat": 1.0}
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is left to pay, on either kind of machine."""
+
+    core_seconds: float
+    gpu_days: float
+
+
+def gpu_words(days: float) -> str:
+    return f"{days:,.0f} GPU-days" if days >= 10 else f"{days:,.2g} GPU-days"
+
+
+def work_left(configs: Iterable[tuple[RunConfig, float]]) -> Work:
+    """Of runs with the share of their steps that is done already."""
+    spent = [(on_gpu(config), seconds(config) * (1.0 - share)) for config, share in configs]
+    return Work(
+        core_seconds=sum(cost for gpu, cost in spent if not gpu),
+        gpu_days=sum(cost for gpu, cost in spent if gpu) / _DAY,
+    )
+
+
+def on_gpu(config: RunConfig) -> bool:
+    return config.runtime.device == "gpu"
+
+
+def seconds(config: RunConfig) -> float:
+    """Of one run on one core, or on one graphics processor if that is what it asks for."""
+    family = _family(config.env.id)
+    rate, members = _gpu_rate(config, family), float(config.agent.members)
+    if not on_gpu(config):
+        rate = _cpu_rate(config, family)
+        members = 1.0 + (members - 1.0) * (_UNSHARED if config.agent.shared_layers else 1.0)
+    schedule = config.schedule
+    updates = max(0, schedule.total_steps - schedule.learning_starts) / schedule.update_period_steps
+    return _START_SECONDS + schedule.total_steps * rate.step + updates * members * rate.member
+
+
+def _cpu_rate(config: RunConfig, family: str) -> Rate:
+    rate = _CPU[family]
+    work = _PAPER_WORK.get(family, 12.0) if config.scale == "paper" else 1.0
+    return Rate(step=rate.step, member=rate.member * work + _extra(config.agent))
+
+
+def _extra(agent: AgentSettings) -> float:
+    parts = (agent.auxiliary, agent.value_map)
+    return _PAIR_OF_QUANTILES * (agent.estimate.size**2 - 1) + sum(_EXTRA.get(type(part), 0.0) for part in parts)
+
+
+def _gpu_rate(config: RunConfig, family: str) -> Rate:
+    """A line through what the paper states for one member and for ten.
+
+    Atari: 2 days for Double DQN, 3.5 for N = 10, 3 with three layers shared, 50M agent steps each. MuJoCo: 5 and 12.5
+    hours for ten seeds of SAC and of Ensemble SAC with N = 10 at once, 1M steps each.
+    """
+    if family == "control":
+        one, ten, steps = 0.5 * _HOUR, 1.25 * _HOUR, 1e6
+    else:
+        one, ten, steps = 2.0 * _DAY, (3.5 if config.agent.shared_layers < 3 else 3.0) * _DAY, 5e7
+    each = (ten - one) / 9
+    return Rate(step=(one - each) / steps, member=each / steps * config.schedule.update_period_steps)
+
+
+@cache
+def _family(env_id: str) -> str:
+    return describe(env_id).family
+
+
+# Until about so much has been seen, the estimate counts for more than what compiling runs seem to say.
+_SECONDS_OF_FAITH = 60.0
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A run that was worked at: from which share of its steps to which, in how many seconds."""
+
+    job: Job
+    first_share: float
+    share: float
+    seconds: float
+
+
+@dataclass
+class Forecast:
+    """Remembers the attempts that are over."""
+
+    _estimates: dict[str, float] = field(default_factory=dict)
+    _expected: float = 0.0
+    _taken: float = 0.0
+
+    def cost(self, job: Job) -> float:
+        if job.name not in self._estimates:
+            self._estimates[job.name] = seconds(job.config)
+        return self._estimates[job.name]
+
+    def note(self, attempt: Attempt) -> None:
+        self._expected += self.cost(attempt.job) * max(0.0, attempt.share - attempt.first_share)
+        self._taken += attempt.seconds
+
+    def left(self, waiting: Iterable[tuple[Job, float]], running: Sequence[Attempt], workers: int) -> float:
+        """Seconds; `waiting` are jobs with the share of their steps that is done already."""
+        expected = self._expected + sum(self.cost(one.job) * max(0.0, one.share - one.first_share) for one in running)
+        taken = self._taken + sum(one.seconds for one in running)
+        correction = (taken + _SECONDS_OF_FAITH) / (expected + _SECONDS_OF_FAITH)
+        rest = [self.cost(job) * (1.0 - share) for job, share in waiting]
+        rest += [self.cost(one.job) * (1.0 - one.share) for one in running]
+        at_once = max(1, min(workers, len(rest)))
+        # The longest run takes its time however many others run beside it.
+        return correction * max(sum(rest) / at_once, max(rest, default=0.0))

@@ -1,0 +1,173 @@
+"""Runs on this machine, each in a process of its own with a thread pool of its own."""
+
+import contextlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from chorus.errors import ChorusError
+from chorus.runs.resources import free_memory_bytes
+from chorus.scheduling.costs import on_gpu
+from chorus.scheduling.engines import Ended
+from chorus.scheduling.engines.worker import HOPELESS
+from chorus.scheduling.jobs import Job, memory_bytes
+
+_SECONDS_TO_STOP = 10.0
+_LAST_LINES = 15
+# The libraries below numpy start a thread for each core unless told otherwise.
+_THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+@dataclass
+class _Process:
+    job: Job
+    process: subprocess.Popen
+    stderr: IO[str]
+    gpu: str | None
+
+
+class LocalEngine:
+    """As many runs at once as fit, or as many as told."""
+
+    def __init__(self, workers: int) -> None:
+        self._workers = workers
+        self._running: list[_Process] = []
+        self._free_gpus = visible_gpus()
+        # Seeds of one configuration compile the same programs; the second run finds what the first has compiled.
+        self._compiled = tempfile.TemporaryDirectory(prefix="chorus-compiled-", ignore_cleanup_errors=True)
+
+    @property
+    def workers(self) -> int:
+        return self._workers
+
+    def start(self, job: Job) -> None:
+        stderr = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - lives as long as the run
+        gpu = self._free_gpus.pop(0) if on_gpu(job.config) else None
+        try:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "chorus.scheduling.engines.worker"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=stderr,
+                text=True,
+                env=_environment(job, gpu, self._compiled.name),
+                # A Ctrl-C at the terminal is for us alone; we then stop the runs.
+                start_new_session=True,
+            )
+        except OSError:
+            stderr.close()
+            if gpu is not None:
+                self._free_gpus.append(gpu)
+            raise
+        self._running.append(_Process(job, process, stderr, gpu))
+        assert process.stdin is not None
+        # Who died before it could read is found dead by `wait`.
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(json.dumps({**job.message(), "command": sys.argv}) + "\n")
+            process.stdin.flush()
+
+    def wait(self, seconds: float) -> list[Ended]:
+        deadline = time.monotonic() + seconds
+        while True:
+            over = [one for one in self._running if one.process.poll() is not None]
+            if over or time.monotonic() >= deadline:
+                return [self._end(one) for one in over]
+            time.sleep(min(0.05, seconds))
+
+    def stop(self) -> None:
+        for one in self._running:
+            one.process.terminate()
+        deadline = time.monotonic() + _SECONDS_TO_STOP
+        for one in self._running:
+            try:
+                one.process.wait(max(0.0, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                one.process.kill()
+        for one in list(self._running):
+            one.process.wait()
+            self._end(one)
+        self._compiled.cleanup()
+
+    def _end(self, one: _Process) -> Ended:
+        self._running.remove(one)
+        if one.gpu is not None:
+            self._free_gpus.append(one.gpu)
+        code = one.process.returncode
+        one.stderr.seek(0)
+        words = "\n".join(one.stderr.read().splitlines()[-_LAST_LINES:])
+        one.stderr.close()
+        assert one.process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            one.process.stdin.close()
+        if code == 0:
+            return Ended(one.job)
+        how = f"ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+        return Ended(one.job, problem=words or f"the process {how} without a word", hopeless=code == HOPELESS)
+
+
+def _environment(job: Job, gpu: str | None, compiled: str) -> dict[str, str]:
+    threads = {name: str(job.config.runtime.threads) for name in _THREAD_VARIABLES}
+    chosen = {} if gpu is None else {"CUDA_VISIBLE_DEVICES": gpu}
+    # Who has a cache of compiled programs already keeps it.
+    cache = {
+        "JAX_COMPILATION_CACHE_DIR": compiled,
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "0",
+    }
+    return {**cache, **os.environ, **threads, **chosen}
+
+
+def visible_gpus() -> list[str]:
+    """Numbers of the graphics processors this process may use; JAX is not asked, it would take them."""
+    if "CUDA_VISIBLE_DEVICES" in os.environ:
+        return [gpu for gpu in os.environ["CUDA_VISIBLE_DEVICES"].split(",") if gpu not in ("", "-1")]
+    return sorted(device.name[6:] for device in Path("/dev").glob("nvidia*") if re.fullmatch(r"nvidia\d+", device.name))
+
+
+def workers_that_fit(jobs: Sequence[Job]) -> int:
+    """As many of the hungriest run as cores, memory and graphics processors allow, and at least one."""
+    if not jobs:
+        return 1
+    fits = usable_cores() // max(job.config.runtime.threads for job in jobs)
+    memory = free_memory_bytes()
+    if memory is not None:
+        different = {job.config.digest(): job for job in jobs}.values()
+        fits = min(fits, memory // max(map(memory_bytes, different)))
+    if any(on_gpu(job.config) for job in jobs):
+        fits = min(fits, len(visible_gpus()))
+    return max(1, min(fits, len(jobs)))
+
+
+def usable_cores() -> int:
+    """What this process may use, which in a container or batch job is less than the machine has."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def engine(jobs: Sequence[Job], workers: int | None, address: str | None) -> LocalEngine:
+    """With `workers` processes at once; without, as many as fit. There is no address to have."""
+    if wanting := sum(on_gpu(job.config) for job in jobs):
+        _check_gpus(wanting if workers is None else min(workers, wanting), workers)
+    return LocalEngine(workers if workers is not None else workers_that_fit(jobs))
+
+
+def _check_gpus(at_once: int, workers: int | None) -> None:
+    """Each run has one to itself; without a number of workers, no more run at once than there are."""
+    count = len(visible_gpus())
+    if not count:
+        raise ChorusError(
+            "these runs ask for a graphics processor and none is visible here; use --device cpu, or --engine ray with "
+            "nodes that have one (CUDA_VISIBLE_DEVICES says which are to be used)"
+        )
+    if workers is not None and at_once > count:
+        raise ChorusError(
+            f"--workers is {workers}, and {at_once} runs at once would each take a graphics processor, of which "
+            f"{count} can be seen here; use --workers {count}, or --engine ray with more nodes"
+        )

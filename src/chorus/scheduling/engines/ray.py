@@ -1,0 +1,151 @@
+"""Runs as tasks of Ray, on a cluster that exists or on one that is started here for as long as the runs take.
+
+Each run has a worker process of its own, because JAX takes its threads once a process. If that process or its whole
+node dies, Ray starts the task again and the run goes on from its last checkpoint: run folders must lie on storage that
+every node shares. Token authentication stays on unless RAY_AUTH_MODE says otherwise (docs/engines.md).
+"""
+
+import logging
+import os
+import secrets
+import sys
+import time
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from chorus.errors import ChorusError
+from chorus.scheduling.costs import on_gpu
+from chorus.scheduling.engines import Ended
+from chorus.scheduling.jobs import Job, memory_bytes
+
+# Ray reads this once, when it is imported.
+os.environ.setdefault("RAY_AUTH_MODE", "token")
+try:
+    import ray
+except ImportError as _problem:
+    raise ChorusError(
+        f"--engine ray needs Ray, which is not usable here ({_problem}); install it with "
+        "`pip install 'chorus-rl[ray]'`, or use --engine local"
+    ) from _problem
+
+# How often Ray itself starts a task again whose worker or node died. Errors of the run itself are the grid's business.
+_RETRIES_OF_RAY = 5
+# After a node has died its processes may hold a run for a while, and NFS keeps the locks of a dead machine, usually
+# for 90 seconds.
+_PATIENCE_SECONDS = 180.0
+_LAST_LINES = 15
+
+
+def perform_task(message: dict[str, Any], command: list[str]) -> None:
+    """What a worker does."""
+    from chorus.config.schema import RunConfig
+    from chorus.runs.lifecycle import perform
+    from chorus.runs.progress import Silent
+
+    path = Path(message["path"])
+    config = RunConfig.from_json(message["config"], str(path))
+    perform(path, config, command, Silent(), patience_seconds=_PATIENCE_SECONDS)
+
+
+class RayEngine:
+    """Connected until `stop`; `most` bounds the runs at once, otherwise the cluster does."""
+
+    def __init__(self, needs: dict[str, float], most: int | None) -> None:
+        self._needs, self._most = needs, most
+        self._running: dict[Any, Job] = {}
+        # A worker serves one task: a second run could not choose its threads any more.
+        self._task = ray.remote(max_calls=1, max_retries=_RETRIES_OF_RAY)(perform_task)
+
+    @property
+    def workers(self) -> int:
+        """What the cluster has room for now; nodes may come and go."""
+        fits = sum(_fits(node["Resources"], self._needs) for node in ray.nodes() if node["Alive"])
+        return max(1, fits if self._most is None else min(self._most, fits))
+
+    def start(self, job: Job) -> None:
+        needs = resources(job)
+        task = self._task.options(
+            num_cpus=needs["CPU"], num_gpus=needs.get("GPU", 0), memory=needs["memory"], name=job.name
+        )
+        self._running[task.remote(job.message(), sys.argv)] = job
+
+    def wait(self, seconds: float) -> list[Ended]:
+        if not self._running:
+            time.sleep(seconds)
+            return []
+        over, _ = ray.wait(list(self._running), num_returns=1, timeout=seconds)
+        return [_ended(task, self._running.pop(task)) for task in over]
+
+    def stop(self) -> None:
+        for task in self._running:
+            ray.cancel(task, force=True)
+        self._running.clear()
+        ray.shutdown()
+
+
+def _ended(task: Any, job: Job) -> Ended:
+    try:
+        ray.get(task)
+    except ray.exceptions.RayTaskError as problem:
+        cause = problem.cause
+        if isinstance(cause, ChorusError):
+            return Ended(job, problem=str(cause), hopeless=True)
+        return Ended(job, problem="\n".join(str(problem).splitlines()[-_LAST_LINES:]))
+    except ray.exceptions.RayError as problem:
+        return Ended(job, problem=" ".join(str(problem).split()))
+    return Ended(job)
+
+
+def resources(job: Job) -> dict[str, float]:
+    """What a run asks the cluster for."""
+    asked: dict[str, float] = {"CPU": job.config.runtime.threads, "memory": memory_bytes(job)}
+    return asked | {"GPU": 1} if on_gpu(job.config) else asked
+
+
+def _fits(offered: dict[str, float], needs: dict[str, float]) -> int:
+    return min(int(offered.get(name, 0) // amount) for name, amount in needs.items())
+
+
+def engine(jobs: Sequence[Job], workers: int | None, address: str | None) -> RayEngine:
+    """Connects to the cluster at `address`, or starts one on this machine that ends with the engine."""
+    different = list({job.config.digest(): resources(job) for job in jobs}.values())
+    needs = {name: max(one.get(name, 0) for one in different) for one in different for name in one}
+    _connect(address)
+    if not any(_fits(node["Resources"], needs) for node in ray.nodes() if node["Alive"]):
+        wanted = ", ".join(f"{amount:g} {name}" for name, amount in _readable(needs).items())
+        ray.shutdown()
+        raise ChorusError(
+            f"no node of the cluster offers what one of these runs needs ({wanted}); add such a node, or use smaller "
+            "runs"
+        )
+    return RayEngine(needs, workers)
+
+
+def _readable(needs: dict[str, float]) -> dict[str, float]:
+    names = {"memory": "GB of memory", "CPU": "CPU thread(s)", "GPU": "GPU"}
+    return {names[name]: round(amount / 1e9, 1) if name == "memory" else amount for name, amount in needs.items()}
+
+
+def _connect(address: str | None) -> None:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    if address is None and not _has_token():
+        # For a cluster that ends with us, a token that nobody has to keep.
+        os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
+    try:
+        with warnings.catch_warnings():
+            # Ray forks to start its servers, and JAX warns of that; what is forked starts another program at once.
+            warnings.filterwarnings("ignore", message="os.fork", category=RuntimeWarning)
+            ray.init(address=address or "local", namespace="chorus", log_to_driver=False, logging_level=logging.ERROR)
+    except (ray.exceptions.RayError, ConnectionError, RuntimeError, ValueError, OSError) as problem:
+        where = f"the Ray cluster at {address} cannot be used" if address else "no Ray cluster can be started here"
+        raise ChorusError(
+            f"{where} ({next(iter(str(problem).splitlines()), type(problem).__name__)}); check the address, and that "
+            "its token is in RAY_AUTH_TOKEN or ~/.ray/auth_token (docs/engines.md)"
+        ) from problem
+
+
+def _has_token() -> bool:
+    given = any(os.environ.get(name) for name in ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"))
+    return given or (Path.home() / ".ray" / "auth_token").is_file()

@@ -1,0 +1,179 @@
+"""A list of jobs to its end: finished runs are skipped, cut ones gone on with, missing ones run.
+
+A run that fails is tried once more and then reported; it never takes the others down.
+"""
+
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from chorus.scheduling.costs import Attempt, Forecast
+from chorus.scheduling.engines import Ended, Engine
+from chorus.scheduling.jobs import Job
+from chorus.scheduling.view import GridView, RunLine, Snapshot, grid_view
+
+_ATTEMPTS = 2
+_SECONDS_BETWEEN_LOOKS = 0.5
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A run that did not come to its end, and its last words."""
+
+    job: Job
+    problem: str
+
+
+@dataclass(frozen=True)
+class GridResult:
+    """What became of every job."""
+
+    jobs: Sequence[Job]
+    skipped: int
+    """Runs that had ended before the grid started."""
+    failures: Sequence[Failure] = ()
+
+    @property
+    def exit_code(self) -> int:
+        return 1 if self.failures else 0
+
+
+def run_grid(
+    jobs: Sequence[Job], engine: Engine, *, quiet: bool = False, title: str = "runs", view: GridView | None = None
+) -> GridResult:
+    """Run what is missing of `jobs`, with live progress unless quiet.
+
+    On Ctrl-C everything under way is stopped and the interrupt goes on to the caller; the same call again goes on.
+    """
+    unique = list({job.path: job for job in jobs}.values())
+    todo = [job for job in unique if not job.has_ended]
+    skipped = len(unique) - len(todo)
+    grid = _Grid(deque(map(_Waiting, todo)), engine, view or grid_view(quiet), total=len(unique), done=skipped)
+    try:
+        grid.run(title)
+    finally:
+        grid.view.close()
+        engine.stop()
+    return GridResult(unique, skipped, grid.failures)
+
+
+@dataclass
+class _Waiting:
+    """How far a run is does not change while it waits, and is not read again and again from storage."""
+
+    job: Job
+
+    def __post_init__(self) -> None:
+        self.share = self.job.saved_step() / self.job.total_steps
+
+
+@dataclass
+class _UnderWay:
+    job: Job
+    first_step: int
+    """Of the checkpoint it goes on from."""
+    seen_step: int
+    """Of the newest line in its logs, which the run first cuts back to its checkpoint."""
+    began: float = field(default_factory=time.monotonic)
+    moved: tuple[float, int] | None = None
+    """When it was first seen to move, and where: what was before is compilation, and no pace."""
+
+    def attempt(self) -> Attempt:
+        total = self.job.total_steps
+        return Attempt(self.job, self.first_step / total, self._reached() / total, time.monotonic() - self.began)
+
+    def line(self) -> RunLine:
+        step, now = self._reached(), time.monotonic()
+        if self.moved is None and step > self.first_step:
+            self.moved = now, step
+        since, start = self.moved or (now, step)
+        rate = (step - start) / (now - since) if now > since else 0.0
+        return RunLine(self.job.name, step, self.job.total_steps, rate)
+
+    def _reached(self) -> int:
+        step = self.job.step()
+        return self.first_step if step == self.seen_step and not self.job.has_ended else step
+
+
+@dataclass
+class _Grid:
+    waiting: deque[_Waiting]
+    engine: Engine
+    view: GridView
+    total: int
+    done: int
+    running: dict[str, _UnderWay] = field(default_factory=dict)
+    tried: dict[str, int] = field(default_factory=dict)
+    put_off: set[str] = field(default_factory=set)
+    failures: list[Failure] = field(default_factory=list)
+    forecast: Forecast = field(default_factory=Forecast)
+
+    def run(self, title: str) -> None:
+        self.view.start(title, self._snapshot())
+        while self.waiting or self.running:
+            while self.waiting and len(self.running) < self.engine.workers:
+                if not self._start(self.waiting.popleft().job):
+                    break
+            for ended in self.engine.wait(_SECONDS_BETWEEN_LOOKS):
+                self._end(ended)
+            self.view.update(self._snapshot())
+
+    def _start(self, job: Job) -> bool:
+        """Whether it could be started; where the machine refuses, room may come when another run ends."""
+        under_way = _UnderWay(job, job.saved_step(), job.step())
+        refused = None
+        try:
+            self.engine.start(job)
+        except OSError as problem:
+            if self.running:
+                if job.name not in self.put_off:
+                    self.view.say(
+                        f"{job.name}: cannot be started now ({problem}); it waits until another run has ended"
+                    )
+                self.put_off.add(job.name)
+                self.waiting.appendleft(_Waiting(job))
+                return False
+            refused = problem
+        self.running[job.name] = under_way
+        self.tried[job.name] = self.tried.get(job.name, 0) + 1
+        if refused is not None:
+            self._end(Ended(job, problem=str(refused)))
+            return False
+        step = under_way.first_step
+        self.view.say(f"{job.name}: " + (f"goes on from step {step:,} or a little before" if step else "started"))
+        return True
+
+    def _end(self, ended: Ended) -> None:
+        job, problem = ended.job, ended.problem
+        self.forecast.note(self.running.pop(job.name).attempt())
+        if problem is None and not job.has_ended:
+            problem = f"it ended, but {job.path} does not say so; is that folder on storage that every node shares?"
+        if problem is None:
+            self.done += 1
+            self.view.say(f"{job.name}: {job.state}")
+        elif self.tried[job.name] < _ATTEMPTS and not ended.hopeless:
+            self.view.say(f"{job.name}: failed ({last_line(problem)}); it is tried once more")
+            self.waiting.append(_Waiting(job))
+        else:
+            self.failures.append(Failure(job, problem))
+            self.view.say(f"{job.name}: failed ({last_line(problem)})")
+
+    def _snapshot(self) -> Snapshot:
+        under_way = list(self.running.values())
+        return Snapshot(
+            total=self.total,
+            done=self.done,
+            failed=len(self.failures),
+            running=tuple(one.line() for one in under_way),
+            left=self.forecast.left(
+                [(one.job, one.share) for one in self.waiting],
+                [one.attempt() for one in under_way],
+                self.engine.workers,
+            ),
+        )
+
+
+def last_line(text: str) -> str:
+    lines = text.strip().splitlines()
+    return lines[-1] if lines else "no reason given"

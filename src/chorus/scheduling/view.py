@@ -1,0 +1,156 @@
+"""What a person sees while many runs train: a live table in a terminal, plain lines elsewhere, or nothing."""
+
+import sys
+import time
+from dataclasses import dataclass
+from typing import Protocol, TextIO
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from chorus.runs.progress import duration
+
+_SECONDS_BETWEEN_LINES = 30.0
+# Steps, rate and time left, and the spaces between them.
+_NUMBERS = 48
+
+
+@dataclass(frozen=True)
+class RunLine:
+    """One run under way; `rate` in agent steps a second, zero as long as it only compiles."""
+
+    name: str
+    step: int
+    total_steps: int
+    rate: float
+
+    @property
+    def pace(self) -> str:
+        return f"{self.rate:,.0f} steps/s" if self.rate > 0 else "starting"
+
+    @property
+    def left(self) -> str:
+        return f"{duration((self.total_steps - self.step) / self.rate)} left" if self.rate > 0 else ""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A grid at one instant; `left` in seconds for all of it, as far as can be told."""
+
+    total: int
+    done: int
+    failed: int
+    running: tuple[RunLine, ...]
+    left: float
+
+    def sentence(self) -> str:
+        waiting = self.total - self.done - self.failed - len(self.running)
+        parts = [f"{self.done} of {self.total} runs done", f"{len(self.running)} under way"]
+        parts += [f"{waiting} waiting"] if waiting else []
+        parts += [f"{self.failed} failed"] if self.failed else []
+        return ", ".join(parts) + (f"; about {duration(self.left)} left" if self.running or waiting else "")
+
+
+class GridView(Protocol):
+    def start(self, title: str, snapshot: Snapshot) -> None: ...
+
+    def update(self, snapshot: Snapshot) -> None: ...
+
+    def say(self, message: str) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class SilentGrid:
+    """Nothing at all."""
+
+    def start(self, title: str, snapshot: Snapshot) -> None:
+        pass
+
+    def update(self, snapshot: Snapshot) -> None:
+        pass
+
+    def say(self, message: str) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+class GridTable:
+    """The runs under way, each with a bar, its rate and its time left; one line for the whole."""
+
+    def __init__(self, console: Console) -> None:
+        self._live = Live(console=console, refresh_per_second=4)
+        self._bar = 24 if console.width >= 120 else 8
+        self._room = max(20, console.width - _NUMBERS - self._bar)
+
+    def start(self, title: str, snapshot: Snapshot) -> None:
+        self._title = title
+        self._live.start()
+        self.update(snapshot)
+
+    def update(self, snapshot: Snapshot) -> None:
+        table = Table.grid(padding=(0, 1))
+        for run in snapshot.running:
+            table.add_row(
+                Text(_end_of(run.name, self._room), style="bold"),
+                ProgressBar(total=run.total_steps, completed=run.step, width=self._bar),
+                f"{run.step:,}/{run.total_steps:,}",
+                run.pace,
+                run.left,
+            )
+        head = Table.grid(padding=(0, 1))
+        head.add_row(
+            Text(self._title, style="bold"),
+            ProgressBar(total=max(snapshot.total, 1), completed=snapshot.done, width=24),
+            Text(snapshot.sentence()),
+        )
+        self._live.update(Group(head, table))
+
+    def say(self, message: str) -> None:
+        self._live.console.print(message, markup=False, highlight=False, soft_wrap=True)
+
+    def close(self) -> None:
+        self._live.stop()
+
+
+def _end_of(name: str, room: int) -> str:
+    """Algorithm and seed stand at the end of a run's name: what has no room is its beginning."""
+    return name if len(name) <= room else f"…{name[len(name) - room + 1 :]}"
+
+
+class GridLines:
+    """A line for each run that starts or ends, and one now and then for the whole."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream or sys.stderr
+
+    def start(self, title: str, snapshot: Snapshot) -> None:
+        self._title, self._last = title, time.monotonic()
+        self.say(f"{title}: {snapshot.sentence()}")
+
+    def update(self, snapshot: Snapshot) -> None:
+        now = time.monotonic()
+        if now - self._last >= _SECONDS_BETWEEN_LINES:
+            self._last = now
+            self.say(f"{self._title}: {snapshot.sentence()}")
+            for run in snapshot.running:
+                words = [f"step {run.step:,} of {run.total_steps:,}", run.pace, run.left]
+                self.say(f"  {run.name}: {', '.join(filter(None, words))}")
+
+    def say(self, message: str) -> None:
+        print(message, file=self._stream, flush=True)
+
+    def close(self) -> None:
+        pass
+
+
+def grid_view(quiet: bool) -> GridView:
+    console = Console(stderr=True)
+    if quiet:
+        return SilentGrid()
+    return GridTable(console) if console.is_terminal else GridLines()

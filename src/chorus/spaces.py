@@ -1,0 +1,57 @@
+"""What an action is: how it is stored, how a random one is drawn, and what the environment calls it."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import jax
+import numpy as np
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+
+@dataclass(frozen=True)
+class Discrete:
+    """One of `count`. Agents count from 0; `first` is what the environment calls its first one."""
+
+    count: int
+    first: int = 0
+    shape: ClassVar[tuple[int, ...]] = ()
+    dtype: ClassVar[np.dtype] = np.dtype(np.int32)
+
+    def sample(self, key: PRNGKeyArray, slots: int) -> Int[Array, " E"]:
+        return jax.random.randint(key, (slots,), 0, self.count)
+
+    def native(self, actions: Int[np.ndarray, " E"]) -> list[Any]:
+        """The actions of E slots as the environment knows them."""
+        return (actions + self.first).tolist()
+
+
+@dataclass(frozen=True)
+class Box:
+    """Numbers between finite bounds, flattened. Agents act in [-1, 1] whatever the bounds are."""
+
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    native_shape: tuple[int, ...]
+    native_type: str = "float32"
+    dtype: ClassVar[np.dtype] = np.dtype(np.float32)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (len(self.low),)
+
+    def sample(self, key: PRNGKeyArray, slots: int) -> Float[Array, "E A"]:
+        return jax.random.uniform(key, (slots, *self.shape), minval=-1.0, maxval=1.0)
+
+    def native(self, actions: Float[np.ndarray, "E A"]) -> list[Any]:
+        """The actions of E slots, stretched to the environment's bounds and in its shape."""
+        low, high = np.array(self.low), np.array(self.high)
+        stretched = 0.5 * ((1.0 - actions) * low + (1.0 + actions) * high)
+        # Rounded first: a bound is a number of the environment's own type.
+        kept = np.clip(stretched.astype(self.native_type), low.astype(self.native_type), high.astype(self.native_type))
+        return list(kept.reshape(len(actions), *self.native_shape))
+
+
+Actions = Discrete | Box
+
+
+AnyArray = jax.Array | np.ndarray

@@ -1,0 +1,1 @@
+"""Which runs answer which question: studies of the paper, sweeps, the demo, the diagnosis."""

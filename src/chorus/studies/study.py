@@ -1,0 +1,128 @@
+"""A study is data: which presets with which settings, in which environments, with how many seeds, for which figure.
+
+`chorus.studies.table` holds one for each data figure of the paper; this file turns them into runs.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product, zip_longest
+from typing import Any, Generic, TypeVar
+
+from chorus.config.resolution import Request
+from chorus.config.schema import Scale
+from chorus.errors import ChorusError
+
+Value = TypeVar("Value")
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scaled(Generic[Value]):
+    """A value for each scale."""
+
+    smoke: Value
+    laptop: Value
+    paper: Value
+
+    def at(self, scale: Scale) -> Value:
+        return {"smoke": self.smoke, "laptop": self.laptop, "paper": self.paper}[scale]
+
+
+@dataclass(frozen=True)
+class EnvironmentSet:
+    """Where runs take place: environments, and seeds in each."""
+
+    envs: tuple[str, ...]
+    seeds: int
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One preset; a setting with several values is run with each of them.
+
+    Settings are named as the options of `chorus train`, and None is an option that is not given. They may depend on
+    the scale, and so may the seeds, where an arm has not as many as the others.
+    """
+
+    preset: str
+    settings: Mapping[str, tuple[Any, ...] | Scaled[tuple[Any, ...]]] = field(default_factory=dict)
+    seeds: Scaled[int] | None = None
+
+    def variants(self, scale: Scale) -> Iterator[dict[str, Any]]:
+        """The options of each configuration of this arm."""
+        values = {name: at.at(scale) if isinstance(at, Scaled) else at for name, at in self.settings.items()}
+        for chosen in product(*values.values()):
+            yield {name: value for name, value in zip(values, chosen, strict=True) if value is not None}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """Arms compared with each other in the same environments: the discrete or the continuous half of a figure."""
+
+    name: str
+    environments: Scaled[EnvironmentSet]
+    arms: tuple[Arm, ...]
+
+    def with_seeds(self, seeds: int) -> "Part":
+        """The same with so many seeds of everything."""
+        environments = Scaled(**{scale: replace(at, seeds=seeds) for scale, at in vars(self.environments).items()})
+        return replace(self, environments=environments, arms=tuple(replace(arm, seeds=None) for arm in self.arms))
+
+    def requests(self, scale: Scale, device: str | None = None) -> list[Request]:
+        """Seed by seed, so that a grid that was cut short has something of everything."""
+        environments = self.environments.at(scale)
+        variants = in_turn([[(arm, options) for options in arm.variants(scale)] for arm in self.arms])
+        return [
+            request(arm.preset, env, seed, scale, options, device)
+            for seed in first_seeds(max(self._seeds(arm, scale) for arm in self.arms))
+            for env in environments.envs
+            for arm, options in variants
+            if seed < self._seeds(arm, scale)
+        ]
+
+    def _seeds(self, arm: Arm, scale: Scale) -> int:
+        return arm.seeds.at(scale) if arm.seeds else self.environments.at(scale).seeds
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """One data figure of the paper. `laptop` says what the laptop scale changes, beside MinAtar instead of Atari."""
+
+    number: int
+    title: str
+    parts: tuple[Part, ...]
+    laptop: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"figure{self.number}"
+
+    def choose(self, part: str | None) -> tuple[Part, ...]:
+        """All parts, or the one with this name."""
+        if part is None:
+            return self.parts
+        names = [one.name for one in self.parts]
+        if part not in names:
+            raise ChorusError(f"{self.name} has no part '{part}'; it has {' and '.join(names)}")
+        return tuple(one for one in self.parts if one.name == part)
+
+
+def request(preset: str, env: str, seed: int, scale: Scale, options: Mapping[str, Any], device: str | None) -> Request:
+    wanted = {**options, **({"device": device} if device else {})}
+    return Request(preset=preset, env=env, seed=seed, scale=scale, options=wanted)
+
+
+def first_seeds(count: int) -> range:
+    if count < 1:
+        raise ChorusError(f"--seeds is {count}; it must be at least 1")
+    return range(count)
+
+
+def in_turn(lists: Sequence[Sequence[Item]]) -> list[Item]:
+    """The first of each list, then the second of each.
+
+    Neighbours run at the same time, and variants of one preset are often the same program: the second of them finds
+    it compiled if it does not start beside the first.
+    """
+    rows = zip_longest(*([(item,) for item in own] for own in lists), fillvalue=())
+    return [item for row in rows for cell in row for item in cell]

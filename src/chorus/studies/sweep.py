@@ -1,0 +1,57 @@
+"""A grid of one's own: presets x environments x seeds x every combination of the settings given."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from chorus.config.options import option_applies
+from chorus.config.presets import find_preset
+from chorus.config.resolution import Request
+from chorus.config.schema import Hyperparameters, Scale
+from chorus.envs.registry import expand
+from chorus.errors import ChorusError
+from chorus.studies.study import first_seeds, in_turn
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sweep:
+    """`settings` maps options of `chorus train` to the values each is run with."""
+
+    presets: Sequence[str]
+    envs: Sequence[str]
+    seeds: int
+    scale: Scale | None = None
+    hyperparameters: Hyperparameters | None = None
+    settings: Mapping[str, Sequence[Any]]
+
+    def requests(self) -> list[Request]:
+        """Seed by seed, so that a sweep that was cut short has something of everything."""
+        variants = in_turn([[(preset, options) for options in self._combinations(preset)] for preset in self.presets])
+        return [
+            Request(
+                preset=preset,
+                env=env,
+                seed=seed,
+                scale=self.scale,
+                hyperparameters=self.hyperparameters,
+                options=options,
+            )
+            for seed in first_seeds(self.seeds)
+            for env in expand(self.envs)
+            for preset, options in variants
+        ]
+
+    def _combinations(self, preset: str) -> list[dict[str, Any]]:
+        names = [name for name in self.settings if option_applies(name, find_preset(preset))]
+        return [dict(zip(names, values, strict=True)) for values in product(*(self.settings[name] for name in names))]
+
+    def left_out(self) -> list[str]:
+        """Sentences about settings that some presets do not have: those presets are run without them."""
+        found = []
+        for name in self.settings:
+            without = [preset for preset in self.presets if not option_applies(name, find_preset(preset))]
+            if len(without) == len(self.presets):
+                raise ChorusError(f"--set {name} applies to none of the presets {', '.join(without)}; leave it out")
+            found += [f"{preset} has no {name.replace('_', '-')}: it is run without" for preset in without]
+        return found

@@ -1,5 +1,0 @@
-"""The mark of an interchangeable value."""
-
-
-class Variant:
-    """A value that others of its kind can stand in for; stored in configuration files with its `kind`."""

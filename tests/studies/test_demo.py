@@ -1,0 +1,79 @@
+"""`chorus demo`: what it runs, what it says when the runs are there, and the short form for real."""
+
+import pytest
+from small_jobs import write_finished
+
+from chorus.cli.main import main
+from chorus.scheduling.jobs import jobs_of
+from chorus.studies.demo import DEMO, LONG
+from running import chorus, listing
+
+PRESETS = ["double-dqn", "bootstrapped-dqn", "cerl", "tandem"]
+
+
+@pytest.mark.parametrize(("part", "games"), [(DEMO, 1), (LONG, 3)], ids=["demo", "long"])
+def test_four_algorithms_several_seeds_both_evaluations(tmp_path, part, games):
+    jobs = jobs_of(part, "laptop", tmp_path)
+    seeds = {job.config.seed for job in jobs}
+    assert [job.config.preset for job in jobs[:4]] == PRESETS and len(seeds) >= 3
+    assert len(jobs) == len(PRESETS) * games * len(seeds)
+    assert {job.config.env.id for job in jobs} == set(part.environments.laptop.envs)
+    policies = {job.config.preset: set(job.config.evaluation.policies) for job in jobs}
+    assert policies["bootstrapped-dqn"] == policies["cerl"] == {"individual", "aggregate"}
+    assert policies["tandem"] == {"active", "passive"}
+    members = {job.config.preset: job.config.agent.members for job in jobs}
+    assert members == {"double-dqn": 1, "bootstrapped-dqn": 5, "cerl": 5, "tandem": 2}
+
+
+def test_all_algorithms_have_the_same_budget_and_replay(tmp_path):
+    jobs = jobs_of(DEMO, "laptop", tmp_path)
+    assert len({(job.config.schedule, job.config.replay, job.config.exploration) for job in jobs}) == 1
+    # Final scores are means of the last ten evaluations: there must be ten.
+    assert jobs[0].config.schedule.iterations >= 10
+
+
+def test_more_seeds_add_to_the_demos_own(tmp_path, capsys):
+    assert main(["demo", "--seeds", "7", "--dry-run", "--out", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    own = {job.name.rpartition("__s")[0] for job in jobs_of(DEMO, "laptop", tmp_path)}
+    assert len(own) == 4 and all(f"7 missing                {tmp_path / name}__s{{0..6}}\n" in said for name in own)
+    assert main(["demo", "--seeds", "0", "--out", str(tmp_path)]) == 2
+    assert "--seeds is 0; it must be at least 1" in capsys.readouterr().err and listing(tmp_path) == {}
+
+
+def test_the_short_form_is_the_smoke_scale(tmp_path):
+    jobs = jobs_of(DEMO, "smoke", tmp_path)
+    assert len(jobs) == 2 * len(PRESETS)
+    assert {job.config.schedule.total_steps for job in jobs} == {3_000} and jobs[1].config.agent.members == 3
+
+
+def test_runs_that_are_there_are_only_reported(tmp_path, capsys):
+    for job in jobs_of(DEMO, "smoke", tmp_path):
+        write_finished(job)
+    assert main(["demo", "--scale", "smoke", "--out", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    for question in ("Is there a curse of diversity?", "Does acting together help?", "Does CERL help?"):
+        assert f"\n{question} Not settled" in said  # two seeds settle nothing
+    assert "95 % interval" in said
+    assert f"report: {tmp_path / 'reports' / 'demo-smoke' / 'report.html'}" in said
+    assert said.splitlines()[-1].startswith(f"next: chorus demo --out {tmp_path} ")
+
+
+def test_a_dry_run_touches_nothing(tmp_path, capsys):
+    assert main(["demo", "--dry-run", "--out", str(tmp_path)]) == 0
+    assert "runs, 0 of them ended before: about" in capsys.readouterr().out and listing(tmp_path) == {}
+
+
+def test_long_and_short_exclude_each_other(tmp_path, capsys):
+    assert main(["demo", "--long", "--scale", "smoke", "--out", str(tmp_path)]) == 2
+    assert "--scale" in capsys.readouterr().err and listing(tmp_path) == {}
+
+
+@pytest.mark.slow
+def test_the_short_form_for_real(tmp_path):
+    done = chorus("demo", "--scale", "smoke", "--out", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert "8 of 8 runs have ended" in done.stdout and "8 runs, 0 of them ended before" in done.stdout + done.stderr
+    assert (tmp_path / "reports" / "demo-smoke" / "report.html").is_file()
+    assert "on this side of zero; 2 seeds." in done.stdout
+    assert done.stderr.count("started") == 8  # live progress, as plain lines
