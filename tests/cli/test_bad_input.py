@@ -14,7 +14,7 @@ import pytest
 
 from chorus.cli.main import main
 from chorus.errors import ChorusError
-from chorus.training import room
+from chorus.runs import resources
 from killing import PATIENCE_SECONDS, in_the_middle_of_an_iteration, wait_for
 from running import RUNS, background, chorus, listing
 
@@ -253,7 +253,7 @@ def test_a_folder_that_may_not_be_looked_into_is_named(tmp_path, capsys, monkeyp
     arguments = ["train", *CARTPOLE, "--threads", "1", "--out", str(closed / "runs")]
     refuse(arguments, capsys, "Permission denied", "choose another --out")
     with pytest.raises(ChorusError, match=r"measured \(Permission denied\); choose another --out"):
-        room.free_disk_bytes(closed / "runs")
+        resources.free_disk_bytes(closed / "runs")
 
 
 @pytest.mark.parametrize("name", ["config.json", "meta.json"])
