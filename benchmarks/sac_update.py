@@ -5,7 +5,6 @@ from itertools import pairwise
 import numpy as np
 
 from benchmarks import harness
-from chorus.agents.actors import SquashedGaussian
 from chorus.agents.agent import Agent
 from chorus.agents.optimizers import Adam
 from chorus.agents.sac import sac_agent
@@ -28,7 +27,9 @@ def build(kind: ValueMapRule, members: int = MEMBERS, loss: Loss | None = None, 
     rule = SoftActorCritic(
         value_map=value_map,
         loss=loss or Squared(),
-        actor=SquashedGaussian(critics=CRITICS),
+        critics=CRITICS,
+        initial_temperature=1.0,
+        target_entropy=-0.5,
         optimizer=Adam(learning_rate=3e-4, epsilon=1e-8),
         target_period_updates=1,
         target_rate=0.005,

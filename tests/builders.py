@@ -23,7 +23,7 @@ from chorus.networks.layers import Conv, Dense
 from chorus.networks.lifting import Lift, best_for_backend
 from chorus.replay.batch import Batch
 from chorus.replay.ring import Ring, RingLayout
-from chorus.training.acting import Acting, LinearEpsilon, Uniform
+from chorus.training.acting import ActingRule, LinearEpsilon, Uniform
 from chorus.training.loop import Loop
 from chorus.training.settings import ReplaySettings, Schedule
 from chorus.training.stepper import HostStepper, JaxStepper
@@ -145,7 +145,7 @@ def tiny_loop(
     schedule: Schedule,
     *,
     slots: int = 2,
-    acting: Acting | None = None,
+    acting: ActingRule | None = None,
     epsilon: LinearEpsilon | None = None,
     batch_size: int = 8,
     n_step: int = 1,

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 
-from chorus.agents.actors import SquashedGaussian
+from chorus.agents.sac import SacLearner
 from chorus.config.resolution import Request
 from chorus.runs.run_directory import RunDirectory
 from chorus.scheduling.engines import Ended
@@ -56,7 +56,7 @@ def write_finished(job: Job, level: float | None = None) -> None:
     schedule, rows = job.config.schedule, []
     for iteration in range(1, schedule.iterations + 1):
         values = {f"eval/{name}/episodic_return": level for name in job.config.evaluation.policies}
-        measure = "action_distance" if isinstance(job.config.agent.actor, SquashedGaussian) else "vote_entropy"
+        measure = "action_distance" if isinstance(job.config.agent, SacLearner) else "vote_entropy"
         values |= {f"diversity/{measure}/{policy}": 0.5 for policy in ("individual", "aggregate")}
         place = {"iteration": iteration, "step": iteration * schedule.iteration_steps, "frames": 0}
         rows += [{**place, "metric": metric, "value": value} for metric, value in values.items()]

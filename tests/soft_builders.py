@@ -5,7 +5,6 @@ from typing import Any
 import jax
 import numpy as np
 
-from chorus.agents.actors import SquashedGaussian
 from chorus.agents.agent import Agent, AgentState
 from chorus.agents.optimizers import Adam
 from chorus.agents.sac import sac_agent
@@ -27,7 +26,9 @@ def soft_rule(
     given = {
         "value_map": (kind or Members()).build(members, 0.99),
         "loss": loss or Squared(),
-        "actor": SquashedGaussian(),
+        "critics": 2,
+        "initial_temperature": 1.0,
+        "target_entropy": -0.5,
         "optimizer": Adam(learning_rate=1e-2, epsilon=1e-8),
         "target_period_updates": 1,
         "target_rate": 0.1,

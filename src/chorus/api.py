@@ -1,5 +1,6 @@
 """The Python face of Chorus: `train`, `resume` and `load`."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,10 @@ from chorus.config.schema import Hyperparameters, Scale
 from chorus.errors import ChorusError
 from chorus.networks.torsos import custom
 from chorus.player import Player
+from chorus.plugins import load_plugins
 from chorus.randomness import init_key
 from chorus.runs.assembly import Assembly
-from chorus.runs.lifecycle import Torso, create, go_on, run_in, stored_config
+from chorus.runs.lifecycle import FlaxTorso, create_run, resume_run, stored_config, train_run
 from chorus.runs.progress import for_terminal
 from chorus.runs.run_directory import RunDirectory
 from chorus.training import checkpoint
@@ -26,13 +28,14 @@ def train(
     scale: Scale | None = None,
     hyperparameters: Hyperparameters | None = None,
     out: str | Path = "runs",
-    torso: Torso | None = None,
+    torso: FlaxTorso | None = None,
     config: str | Path | None = None,
     quiet: bool = False,
     tensorboard: bool = False,
     track: bool = False,
     keep_replay: bool = False,
     eval_members: bool = False,
+    plugins: Iterable[str] = (),
     **options: Any,
 ) -> Path:
     """Train from scratch and return the run's directory.
@@ -41,6 +44,7 @@ def train(
     `options` are those of the command line with underscores (`members=5, total_steps=100_000`); `torso` is a flax
     module of your own, or a tuple of modules, one a layer.
     """
+    load_plugins(plugins)
     request = Request(
         preset=preset,
         env=env,
@@ -52,14 +56,15 @@ def train(
         eval_members=eval_members,
         torso=custom(torso) if torso is not None else None,
     )
-    assembly, path = create(resolve(request), Path(out), tensorboard=tensorboard, track=track, keep_replay=keep_replay)
-    run_in(assembly, path, for_terminal(quiet))
+    switches = {"tensorboard": tensorboard, "track": track, "keep_replay": keep_replay}
+    assembly, path = create_run(resolve(request), Path(out), **switches)
+    train_run(assembly, path, for_terminal(quiet))
     return path
 
 
-def resume(run: str | Path, *, torso: Torso | None = None, quiet: bool = False) -> Path:
+def resume(run: str | Path, *, torso: FlaxTorso | None = None, quiet: bool = False) -> Path:
     """Go on with a run where its last checkpoint left it; a finished run is left as it is."""
-    go_on(Path(run), for_terminal(quiet), torso)
+    resume_run(Path(run), for_terminal(quiet), torso)
     return Path(run)
 
 
@@ -73,7 +78,7 @@ def _nothing_to_load(directory: RunDirectory) -> str:
     return f"{path} has no usable checkpoint yet; train it further with `chorus resume {path}`"
 
 
-def load(run: str | Path, policy: str | None = None, *, torso: Torso | None = None, seed: int = 0) -> Player:
+def load(run: str | Path, policy: str | None = None, *, torso: FlaxTorso | None = None, seed: int = 0) -> Player:
     """The newest checkpoint of a run, ready to act: `load(run).predict(observation)`."""
     path = Path(run)
     directory = RunDirectory(path)

@@ -22,6 +22,18 @@ def read_json(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
+def read_json_or_yaml(path: Path) -> Any:
+    """A JSON file, or a YAML file if its name ends in .yaml or .yml; a ValueError if it is neither."""
+    if path.suffix not in (".yaml", ".yml"):
+        return read_json(path)
+    import yaml
+
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except yaml.YAMLError as problem:
+        raise ValueError(" ".join(str(problem).split())) from problem
+
+
 def sync_directory(path: Path) -> None:
     """Renames reach the disk only with their directory."""
     handle = os.open(path, os.O_RDONLY)

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import chorus
-from chorus.api import create, run_in
 from chorus.config.resolution import Request, resolve
+from chorus.runs.lifecycle import create_run, train_run
 from chorus.runs.progress import Silent
 from chorus.runs.trackers import Shielded
 from running import logs, records, status
@@ -66,10 +66,10 @@ def test_weights_and_biases_offline_writes_its_folder(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_a_tracker_that_cannot_write_only_warns(probe_run, tmp_path):
     request = Request(preset="bootstrapped-dqn", env="Probe/Discount-v0", seed=3, scale="smoke", options=OPTIONS)
-    assembly, run = create(resolve(request), tmp_path, tensorboard=True)
+    assembly, run = create_run(resolve(request), tmp_path, tensorboard=True)
     (run / "tensorboard").write_text("a file where TensorBoard wants its folder")
     with pytest.warns(UserWarning, match=r"TensorBoard failed .*goes on without it"):
-        run_in(assembly, run, Silent())
+        train_run(assembly, run, Silent())
     assert status(run)["state"] == "finished"
     assert logs(run) == logs(probe_run)
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from chorus.agents.optimizers import Adam, CentredRMSProp
-from chorus.config.resolution import Request, resolve, run_name
+from chorus.config.identity import run_name
+from chorus.config.resolution import Request, resolve
 from chorus.envs.atari import AtariSettings
 from chorus.networks.layers import VarianceScaled
 from chorus.networks.torsos import nature

@@ -7,7 +7,7 @@ from chorus.config.resolution import Request, resolve
 from chorus.errors import ChorusError
 from chorus.networks.layers import Dense, VarianceScaled, WidenedDense
 from chorus.networks.torsos import custom
-from chorus.runs.assembly import build_network, count_parameters
+from chorus.runs.assembly import count_parameters
 
 # For ten members 512 + 9 (512 A + 1)/(3137 + A), rounded.
 WIDTHS = {18: 538, 14: 532, 10: 527, 9: 525, 8: 524, 7: 522, 6: 521, 4: 518, 3: 516}
@@ -35,7 +35,8 @@ def test_the_ensemble_has_as_many_parameters_as_cerls_to_half_a_unit(env, member
     for preset in ("bootstrapped-dqn", "cerl", "wide"):
         resolved = resolve(Request(preset=preset, env=env, scale="paper", options={"members": members}))
         counts[preset] = count_parameters(resolved.config, resolved.spec)
-    network = build_network(resolved.config, resolved.spec, resolved.spec.actions)
+    agent = resolved.config.agent
+    network = agent.network(resolved.spec, agent.value_map.build(members, agent.discount))
     shapes = jax.eval_shape(lambda key: network.init(key, resolved.spec.example()), jax.random.key(0))
     inputs = shapes["members"][f"layer_{len(network.torso) - 1}"]["kernel"].shape[-1]
     unit = members * (inputs + 1 + resolved.spec.actions.count)

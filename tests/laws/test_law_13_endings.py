@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from builders import tiny_ring
-from chorus.agents.actors import SquashedGaussian
 from chorus.agents.sac import Ensemble
 from chorus.ensemble.targets import td_targets
 from chorus.ensemble.value_map import Members
@@ -77,7 +76,7 @@ def test_soft_targets_end_and_bootstrap_alike(terminated, n_step):
     batch = batch_of_an_episode(
         n_step, terminated, not terminated, np.zeros((1, 2)), action_shape=(2,), action_dtype=np.dtype(np.float32)
     )
-    rule = soft_rule(members=1, value_map=Members().build(1, GAMMA), actor=SquashedGaussian(initial_temperature=1e-9))
+    rule = soft_rule(members=1, value_map=Members().build(1, GAMMA), initial_temperature=1e-9)
     ensemble = Ensemble(rule, soft_networks(rule), np.zeros(1, np.float32), UNIT, None)
     state = ensemble.init(jax.random.key(0))
     critic = jax.tree.map(jnp.zeros_like, state.target_params[0])

@@ -10,7 +10,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from chorus.agents.actors import SquashedGaussian
 from chorus.agents.optimizers import Adam
 from chorus.agents.sac import sac_agent
 from chorus.agents.soft import critic_losses
@@ -49,7 +48,7 @@ def error_of_the_others(loss, diverges):
     rule = soft_rule(
         loss=loss,
         value_map=Cross().build(3, GAMMA),
-        actor=SquashedGaussian(initial_temperature=1e-3),
+        initial_temperature=1e-3,
         optimizer=Adam(learning_rate=3e-3, epsilon=1e-8),
     )
     networks = soft_networks(rule, dense=(32, 32))

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from builders import ring_for, tiny_loop
-from chorus.agents.actors import SquashedGaussian
 from chorus.agents.sac import sac_agent
 from chorus.ensemble.losses import MainAndAuxiliary, Squared, TwiceHuber
 from chorus.ensemble.value_map import Cross, Members
@@ -48,7 +47,7 @@ def learner(variant):
         members=members,
         loss=loss,
         value_map=kind.build(members, GAMMA),
-        actor=SquashedGaussian(initial_temperature=1e-4),
+        initial_temperature=1e-4,
         target_rate=0.05,
     )
     networks = soft_networks(rule, ONE, dense=(16, 16))

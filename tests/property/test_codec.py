@@ -7,10 +7,11 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
-from chorus.agents.actors import Greedy, SquashedGaussian
 from chorus.agents.optimizers import Adam, CentredRMSProp
+from chorus.agents.q import QLearner
+from chorus.agents.sac import SacLearner
 from chorus.config.codec import flatten, merge
-from chorus.config.schema import AgentSettings, EnvSettings, RunConfig, Runtime
+from chorus.config.schema import EnvSettings, RunConfig, Runtime
 from chorus.ensemble.auxiliaries import Mico, NoAuxiliary
 from chorus.ensemble.estimates import Online, Quantile, Scalar, Target
 from chorus.ensemble.losses import Huber, MainAndAuxiliary, QuantileHuber, Squared, TwiceHuber
@@ -69,6 +70,31 @@ value_maps = st.one_of(
     horizons,
     built(Beside, first=st.one_of(built(Members), built(Cross), built(CrossOwn)), second=horizons),
 )
+estimates = st.one_of(built(Scalar), built(Quantile, quantiles=sizes))
+selections = st.one_of(built(Online), built(Target))
+learner = {
+    "members": sizes,
+    "torso": torsos,
+    "value_map": value_maps,
+    "loss": st.one_of(
+        built(Squared),
+        built(Huber, threshold=shares),
+        built(QuantileHuber, kappa=shares),
+        built(MainAndAuxiliary, main=built(Squared), auxiliary=built(TwiceHuber, threshold=shares)),
+    ),
+    "auxiliary": st.one_of(built(NoAuxiliary), built(Mico, weight=shares, beta=shares)),
+    "initialization": st.one_of(
+        built(FanInUniform), built(VarianceScaled, scale=shares), built(Orthogonal, scale=shares)
+    ),
+    "optimizer": st.one_of(
+        built(Adam, learning_rate=shares, epsilon=shares),
+        built(CentredRMSProp, learning_rate=shares, decay=shares, epsilon=shares),
+    ),
+    "discount": shares,
+    "target_period_updates": sizes,
+    "target_rate": shares,
+    "reward_clip": st.none() | shares,
+}
 recipes = built(
     RunConfig,
     preset=texts,
@@ -76,37 +102,9 @@ recipes = built(
     hyperparameters=st.sampled_from(["code", "table"]),
     seed=sizes,
     env=built(EnvSettings, id=texts, num_envs=sizes, max_episode_steps=st.none() | sizes),
-    agent=built(
-        AgentSettings,
-        members=sizes,
-        shared_layers=sizes,
-        torso=torsos,
-        value_map=value_maps,
-        estimate=st.one_of(built(Scalar), built(Quantile, quantiles=sizes)),
-        actor=st.one_of(
-            built(Greedy),
-            built(SquashedGaussian, critics=sizes, initial_temperature=shares, target_entropy=shares),
-        ),
-        loss=st.one_of(
-            built(Squared),
-            built(Huber, threshold=shares),
-            built(QuantileHuber, kappa=shares),
-            built(MainAndAuxiliary, main=built(Squared), auxiliary=built(TwiceHuber, threshold=shares)),
-        ),
-        selection=st.one_of(built(Online), built(Target)),
-        auxiliary=st.one_of(built(NoAuxiliary), built(Mico, weight=shares, beta=shares)),
-        initialization=st.one_of(
-            built(FanInUniform), built(VarianceScaled, scale=shares), built(Orthogonal, scale=shares)
-        ),
-        prior_scale=shares,
-        optimizer=st.one_of(
-            built(Adam, learning_rate=shares, epsilon=shares),
-            built(CentredRMSProp, learning_rate=shares, decay=shares, epsilon=shares),
-        ),
-        discount=shares,
-        target_period_updates=sizes,
-        target_rate=shares,
-        reward_clip=st.none() | shares,
+    agent=st.one_of(
+        built(QLearner, **learner, shared_layers=sizes, estimate=estimates, selection=selections, prior_scale=shares),
+        built(SacLearner, **learner, critics=sizes, initial_temperature=shares, target_entropy=shares),
     ),
     acting=st.one_of(built(Uniform), built(UniformEachStep), built(Tandem, passive_share=shares)),
     exploration=built(LinearEpsilon, final=shares, decay_steps=sizes, warmup_steps=sizes),

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from chorus.api import run_in, stored_config
 from chorus.cli.main import main
 from chorus.replay.ring import Ring
 from chorus.runs.assembly import Assembly
+from chorus.runs.lifecycle import stored_config, train_run
 from chorus.runs.progress import Silent
 from chorus.runs.run_directory import RunDirectory
 from chorus.training import checkpoint
@@ -189,5 +189,5 @@ def test_a_run_that_another_process_finished_in_the_meantime_is_left_as_it_is(un
     """Between reading the status and getting the lock, whoever had the lock may have ended the run."""
     run = undisturbed["probe"]
     before = listing(run)
-    assert run_in(Assembly.of(stored_config(RunDirectory(run))), run, Silent())["state"] == "finished"
+    assert train_run(Assembly.of(stored_config(RunDirectory(run))), run, Silent())["state"] == "finished"
     assert listing(run) == before

@@ -2,8 +2,8 @@
 
 import pytest
 
-from chorus.api import create, go_on, run_in
 from chorus.config.resolution import Request, resolve
+from chorus.runs.lifecycle import create_run, resume_run, train_run
 from chorus.runs.progress import Silent
 from running import logs, records, status
 
@@ -27,14 +27,14 @@ class StopsAt(Silent):
 @pytest.mark.parametrize("preset", ["self-oversampled", "data-bootstrapped"])
 def test_a_stopped_run_resumes_to_the_same_bytes(tmp_path, preset):
     resolved = resolve(Request(preset=preset, env="Probe/Discount-v0", scale="smoke", options={**TINY, "n_step": 2}))
-    assembly, whole = create(resolved, tmp_path / "whole")
-    run_in(assembly, whole, Silent())
-    assembly, stopped = create(resolved, tmp_path / "stopped")
+    assembly, whole = create_run(resolved, tmp_path / "whole")
+    train_run(assembly, whole, Silent())
+    assembly, stopped = create_run(resolved, tmp_path / "stopped")
     for step in (60, 350, 640):  # before the first checkpoint, and in the middle of later iterations
         with pytest.raises(KeyboardInterrupt):
-            run_in(assembly, stopped, StopsAt(step))
+            train_run(assembly, stopped, StopsAt(step))
         assert status(stopped)["state"] == "running"
-    go_on(stopped, Silent())
+    resume_run(stopped, Silent())
     assert status(stopped)["state"] == "finished"
     assert logs(stopped) == logs(whole)
 

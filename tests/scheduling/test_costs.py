@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 import pytest
-from small_jobs import small_jobs
 
 from chorus.config.resolution import Request, resolve
 from chorus.config.schema import RunConfig
 from chorus.scheduling import costs
 from chorus.scheduling.costs import Attempt, Forecast
+from small_jobs import small_jobs
 
 DAY = 86_400.0
 
@@ -51,9 +51,9 @@ def test_what_a_variant_adds_to_an_update():
 
 
 def test_every_family_of_environments_has_a_rate():
-    from chorus.config.scales import TABLE
+    from chorus.config.scales import SCALE_ROWS
 
-    assert {family for family, _ in TABLE} <= costs._CPU.keys()
+    assert {family for family, _ in SCALE_ROWS} <= costs._CPU.keys()
 
 
 def test_a_forecast_corrects_its_estimate_by_what_was_seen(tmp_path, monkeypatch):

@@ -12,10 +12,10 @@ import pytest
 import smoke_worlds  # noqa: F401  (registers its environments)
 
 import chorus
-from chorus.api import create, run_in
 from chorus.cli.main import main
 from chorus.config.resolution import Request, resolve
 from chorus.networks.torsos import custom
+from chorus.runs.lifecycle import create_run, train_run
 from chorus.runs.progress import Silent
 from running import chorus as chorus_command
 from running import environment, logs, status
@@ -111,7 +111,7 @@ def test_a_run_with_a_torso_of_the_users_own_resumes_to_the_same_bytes(own_torso
     """A run that was stopped before its first checkpoint; another torso than the run's does not fit it."""
     request = Request(preset="cerl", env="CartPole-v1", seed=0, scale="smoke", options={"members": 2, **TINY},
                       torso=custom(Residual()))  # fmt: skip
-    _, run = create(resolve(request), tmp_path)
+    _, run = create_run(resolve(request), tmp_path)
     assert status(run)["state"] == "running"
     with pytest.raises(chorus.ChorusError, match="torso="):
         chorus.resume(run, quiet=True)
@@ -130,8 +130,8 @@ def test_a_torso_that_does_not_fit_is_refused_before_anything_is_written(tmp_pat
 @pytest.mark.slow
 def test_an_environment_that_cannot_draw_is_refused_a_film_with_a_sentence(tmp_path, capsys):
     request = Request(preset="double-dqn", env="SmokeCountsFromFive-v0", scale="smoke", options=TINY)
-    assembly, run = create(resolve(request), tmp_path)
-    run_in(assembly, run, Silent())
+    assembly, run = create_run(resolve(request), tmp_path)
+    train_run(assembly, run, Silent())
     shutil.rmtree(run / "replay", ignore_errors=True)
     assert main(["evaluate", str(run), "--video", str(tmp_path / "film.mp4")]) == 2
     said = capsys.readouterr().err

@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from small_jobs import write_finished
 
 from chorus.analysis.basis import make_basis
 from chorus.analysis.loading import load_runs
@@ -12,6 +11,7 @@ from chorus.cli.main import main
 from chorus.scheduling.jobs import jobs_of
 from chorus.studies.table import STUDIES, find_study
 from running import chorus, environment, listing
+from small_jobs import write_finished
 
 
 def test_one_plain_line_a_study_when_not_a_terminal(tmp_path, capsys):

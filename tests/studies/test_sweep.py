@@ -1,14 +1,14 @@
 """A sweep is every combination, read as `chorus train` reads its options, checked before anything is run."""
 
 import pytest
-from small_jobs import PROBE
 
 from chorus.cli.main import main
-from chorus.cli.sweep import parse_settings
+from chorus.cli.train_options import swept_settings
 from chorus.envs.registry import env_sets, expand
 from chorus.errors import ChorusError
 from chorus.studies.sweep import Sweep
 from running import listing
+from small_jobs import PROBE
 
 SMALL = ["--scale", "smoke", "--env", PROBE]
 
@@ -34,7 +34,7 @@ def test_every_combination_seed_by_seed():
 
 def test_settings_are_read_as_the_options_of_train():
     given = ["members=5,10", "learning-rate=1e-4", "total_steps=5e5,500_000", "terminal_on_life_loss=true,false"]
-    assert parse_settings(given) == {
+    assert swept_settings(given) == {
         "members": [5, 10],
         "learning_rate": [1e-4],
         "total_steps": [500_000, 500_000],

@@ -1,6 +1,6 @@
 """Laying a part of a configuration over a whole one."""
 
-from chorus.config.codec import flatten, kind_of, merge
+from chorus.config.codec import flatten, merge
 
 
 def test_objects_are_merged_name_by_name():
@@ -35,4 +35,4 @@ def test_kinds_are_written_in_snake_case():
 
     class CentredRMSProp: ...
 
-    assert [kind_of(CrossOwn), kind_of(CentredRMSProp)] == ["cross_own", "centred_rms_prop"]
+    assert [CrossOwn.kind, CentredRMSProp.kind] == ["cross_own", "centred_rms_prop"]

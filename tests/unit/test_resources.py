@@ -9,7 +9,7 @@ from chorus.cli.main import main
 from chorus.errors import ChorusError
 from chorus.replay.ring import RingLayout
 from chorus.runs import resources
-from chorus.runs.resources import allocated_bytes, check_room
+from chorus.runs.resources import allocated_bytes, check_resources
 
 ATARI = RingLayout(1, 1_000_000, 277_000, (4, 84, 84), np.dtype(np.uint8), frame_stack=4)
 STATE = 200_000_000
@@ -28,33 +28,33 @@ def machine(monkeypatch):
 
 def test_what_fits_is_let_through(machine, tmp_path):
     machine(memory=8, disk=20)
-    check_room(ATARI, STATE, tmp_path / "not-yet-there")
+    check_resources(ATARI, STATE, tmp_path / "not-yet-there")
 
 
 def test_four_million_transitions_fit_a_machine_of_24_gigabytes(machine, tmp_path):
     machine(memory=22, disk=60)
     four = RingLayout(1, 4_000_000, 277_000, (4, 84, 84), np.dtype(np.uint8), frame_stack=4)
     assert four.total_bytes > 22e9
-    check_room(four, STATE, tmp_path)
+    check_resources(four, STATE, tmp_path)
 
 
 @pytest.mark.parametrize(("memory", "disk", "words"), [(32, 10, "GB on disk"), (2, 50, "GB of memory")])
 def test_the_sentence_has_the_numbers_and_a_size_that_fits(machine, tmp_path, memory, disk, words):
     machine(memory, disk)
     with pytest.raises(ChorusError, match=words) as refused:
-        check_room(ATARI, STATE, tmp_path)
+        check_resources(ATARI, STATE, tmp_path)
     sentence = str(refused.value)
     assert "1,000,000 transitions" in sentence
     assert f"{min(memory, disk):.1f} GB" in sentence
     fits = int(re.search(r"--buffer-size (\d+)", sentence)[1])
     assert 100_000 < fits < 1_000_000
-    check_room(RingLayout(1, fits, 277_000, (4, 84, 84), np.dtype(np.uint8), frame_stack=4), STATE, tmp_path)
+    check_resources(RingLayout(1, fits, 277_000, (4, 84, 84), np.dtype(np.uint8), frame_stack=4), STATE, tmp_path)
 
 
 def test_both_problems_are_told_at_once_and_where_nothing_fits_that_is_said(machine, tmp_path):
     machine(memory=0.1, disk=0.1)
     with pytest.raises(ChorusError) as refused:
-        check_room(ATARI, STATE, tmp_path)
+        check_resources(ATARI, STATE, tmp_path)
     assert str(refused.value).count("not even a small one fits") == 2
 
 
@@ -63,9 +63,9 @@ def test_what_a_run_has_written_already_counts_as_room_for_it(machine, tmp_path)
     assert allocated_bytes(tmp_path) >= 30_000_000
     small = RingLayout(1, 2_000, 100, (4, 84, 84), np.dtype(np.uint8), frame_stack=4)
     machine(memory=None, disk=0.01)
-    check_room(small, 0, tmp_path)
+    check_resources(small, 0, tmp_path)
     with pytest.raises(ChorusError, match="on disk"):
-        check_room(small, 0, tmp_path / "elsewhere")
+        check_resources(small, 0, tmp_path / "elsewhere")
 
 
 def test_memory_left_is_what_every_control_group_above_still_allows(monkeypatch, tmp_path):

@@ -1,5 +1,6 @@
 """What the loop, the evaluation and the logs know of an agent: a few pure functions, and never an algorithm's name."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -9,6 +10,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray, Shaped
 
+from chorus.agents.optimizers import Optimizer
+from chorus.components import ABOVE_0, AT_LEAST_1, SHARE, Component, Range, option
+from chorus.ensemble.auxiliaries import Auxiliary
+from chorus.ensemble.losses import Loss
+from chorus.ensemble.value_map import ValueMapRule
+from chorus.envs.spec import EnvSpec
+from chorus.networks.layers import Initialization
+from chorus.networks.torsos import Torso
 from chorus.replay.batch import Batch
 from chorus.spaces import Actions
 
@@ -74,3 +83,40 @@ def polyak_update(target: Any, online: Any, rate: float) -> Any:
     if rate == 1.0:
         return jax.tree.map(jnp.copy, online)
     return jax.tree.map(lambda old, new: (1.0 - rate) * old + rate * new, target, online)
+
+
+# The replay stores the owner of a transition in 16 bits.
+_MEMBERS = Range("be at least 1 and at most 65,535", low=1, high=65_535)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learner(Component, ABC, interface="learner"):
+    """What learns, and how; each learner adds its own fields and builds its agent."""
+
+    members: int = option(
+        flag="members", unit="N", within=_MEMBERS, label="N={}", axis="ensemble size N", log_axis=True,
+        help="ensemble size",
+    )  # fmt: skip
+    torso: Torso = option(help="the layers below the heads")
+    value_map: ValueMapRule = option(help="what each head predicts and what it bootstraps from")
+    loss: Loss = option(help="how a prediction is compared with its target")
+    auxiliary: Auxiliary = option(help="what else shapes the features")
+    initialization: Initialization = option(help="how weights and biases are drawn")
+    optimizer: Optimizer = option(help="how gradients become steps")
+    discount: float = option(flag="discount", unit="GAMMA", within=SHARE, help="discount of the main heads, 0 to 1")
+    target_period_updates: int = option(
+        flag="target-period", unit="UPDATES", within=AT_LEAST_1,
+        help="gradient steps between updates of the target network",
+    )  # fmt: skip
+    target_rate: float = option(
+        flag="target-rate", unit="TAU", within=ABOVE_0,
+        help="share of the online network that each target update takes over, above 0 and at most 1",
+    )  # fmt: skip
+    reward_clip: float | None = option(
+        within=Range("be positive, or null for no clipping", low=0, low_open=True),
+        help="the learner sees rewards clipped to plus or minus this; null for no clipping",
+    )
+
+    @abstractmethod
+    def build(self, spec: EnvSpec) -> Agent:
+        """The agent for one environment."""

@@ -1,5 +1,6 @@
 """Q-ensembles: every discrete algorithm of the paper, told apart only by the values it is built from."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -10,15 +11,18 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from chorus.agents.agent import Agent, AgentState, MemberOutputs, Proposal, explore, polyak_update
+from chorus.agents.agent import Agent, AgentState, Learner, MemberOutputs, Proposal, explore, polyak_update
 from chorus.agents.optimizers import Optimizer
+from chorus.components import NOT_NEGATIVE, option, register
 from chorus.ensemble.auxiliaries import Auxiliary, NoAuxiliary, Representations
-from chorus.ensemble.estimates import Estimate, Online, Selection
-from chorus.ensemble.losses import Loss
+from chorus.ensemble.estimates import Estimate, Online, Quantile, Selection
+from chorus.ensemble.losses import Loss, QuantileHuber
 from chorus.ensemble.targets import greedy_actions, select_action, td_targets
 from chorus.ensemble.value_map import ValueMap
+from chorus.envs.spec import EnvSpec
 from chorus.networks.forked import Forked, Params
 from chorus.networks.prior import FIXED, WithPrior
+from chorus.networks.torsos import Widened
 from chorus.replay.batch import Batch, with_whole_stacks
 from chorus.spaces import AnyArray, Discrete
 
@@ -190,3 +194,80 @@ def split_fixed(params: Params) -> tuple[Params, Params]:
     """What is learnt, and what never changes."""
     learnt = {group: own for group, own in params.items() if group != FIXED}
     return learnt, {group: own for group, own in params.items() if group == FIXED}
+
+
+@register(name="q")
+@dataclass(frozen=True, kw_only=True)
+class QLearner(Learner):
+    """Q-ensembles for Discrete actions: Double DQN, Bootstrapped DQN, QR-DQN and what is built from them."""
+
+    shared_layers: int = option(
+        flag="shared-layers", unit="L", within=NOT_NEGATIVE, label="L={}", axis="shared layers L",
+        help="bottom layers that all members share, 0 to depth - 1",
+    )  # fmt: skip
+    estimate: Estimate = option(help="what one prediction is")
+    selection: Selection = option(help="which network chooses the next action")
+    prior_scale: float = option(
+        flag="prior-scale", unit="BETA", within=NOT_NEGATIVE,
+        help="weight of each member's fixed random network, 0 for none",
+    )  # fmt: skip
+
+    def network(self, spec: EnvSpec, value_map: ValueMap) -> Network:
+        assert isinstance(spec.actions, Discrete), "validation refuses a Q-learner of Box actions"
+        count = spec.actions.count
+        network = Forked(
+            torso=self.torso.layers(self.initialization, self.members, count * self.estimate.size),
+            members=self.members,
+            shared=self.shared_layers,
+            heads=value_map.heads,
+            actions=count,
+            estimate_size=self.estimate.size,
+            channels_first=spec.channels_first,
+            initialization=self.initialization,
+            feature_layers=self.torso.feature_layers,
+        )
+        return WithPrior(network, value_map.policy, self.prior_scale) if self.prior_scale else network
+
+    def build(self, spec: EnvSpec) -> Agent:
+        value_map = self.value_map.build(self.members, self.discount)
+        rule = QLearning(
+            value_map=value_map,
+            estimate=self.estimate,
+            loss=self.loss,
+            optimizer=self.optimizer,
+            target_period_updates=self.target_period_updates,
+            target_rate=self.target_rate,
+            reward_clip=self.reward_clip,
+            selection=self.selection,
+            auxiliary=self.auxiliary,
+        )
+        return q_agent(rule, self.network(spec, value_map), spec.example(), spec.frame_stack)
+
+    def problems(self, config: Any, spec: EnvSpec) -> Iterator[str]:
+        if not isinstance(spec.actions, Discrete):
+            yield (
+                f"{config.preset} chooses among Discrete actions and '{spec.id}' has a Box of "
+                f"{spec.actions.shape[0]}: use sac, ensemble-sac, ensemble-sac-cerl or sac-tandem there"
+            )
+        if isinstance(self.estimate, Quantile) != isinstance(self.loss, QuantileHuber):
+            yield "quantiles and the quantile Huber loss belong together: set agent.estimate and agent.loss alike"
+        yield from self._sharing()
+
+    def _sharing(self) -> Iterator[str]:
+        """Whether so many layers can be shared."""
+        shared, depth = self.shared_layers, len(self.torso.layers())
+        if shared > depth:
+            yield (
+                f"--shared-layers is {shared}; this network has {depth + 1} layers of which the last is never shared: "
+                f"choose 0 to {depth}"
+            )
+        elif shared == depth and self.members > 1 and self.value_map.build(self.members, self.discount).crosses_members:
+            yield (
+                f"--shared-layers {shared} shares every layer but the last, so all members have the same features and "
+                f"CERL has nothing to add: choose at most {depth - 1}"
+            )
+        elif shared == depth and isinstance(self.torso, Widened):
+            yield (
+                f"--shared-layers {shared} shares the layer that is widened to CERL's parameters, and CERL is not "
+                f"defined there: choose at most {depth - 1}"
+            )

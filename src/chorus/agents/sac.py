@@ -5,6 +5,8 @@ members at a time learn, one group after the other: a group's parameters stay in
 its optimiser's last step (docs/performance.md). Groups are the outermost level of parameters and optimiser state.
 """
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,7 +16,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from chorus.agents.agent import Agent, AgentState, MemberOutputs, Proposal, explore, polyak_update
+from chorus.agents.agent import Agent, AgentState, Learner, MemberOutputs, Proposal, explore, polyak_update
 from chorus.agents.soft import (
     Losses,
     Networks,
@@ -24,9 +26,12 @@ from chorus.agents.soft import (
     critic_losses,
     draw_noise,
 )
+from chorus.components import AT_LEAST_1, POSITIVE, option, register
 from chorus.ensemble.targets import bootstrapped
+from chorus.envs.spec import EnvSpec
 from chorus.networks.forked import Params, as_float
 from chorus.networks.gaussian import Gaussian, draw
+from chorus.networks.torsos import Widened
 from chorus.randomness import init_key
 from chorus.replay.batch import Batch
 from chorus.spaces import AnyArray, Box
@@ -105,11 +110,11 @@ class Ensemble:
     def _draw_params(self, key: PRNGKeyArray) -> tuple[Params, Array]:
         """Drawn for all members together, so that grouping changes nothing."""
         critic_key, policy_key, noise_key = jax.random.split(key, 3)
-        critic_keys = jax.random.split(critic_key, self.rule.actor.critics)
+        critic_keys = jax.random.split(critic_key, self.rule.critics)
         critics = jax.vmap(lambda own: self.networks.critic.init(own, self.state_action))(critic_keys)
         policy = self.networks.policy.init(policy_key, self.observation)
         # Of a type as firm as after an update, which is compiled once then.
-        log_temperature = jnp.full(self.members, jnp.log(self.rule.actor.initial_temperature), jnp.float32)
+        log_temperature = jnp.full(self.members, jnp.log(self.rule.initial_temperature), jnp.float32)
         params = {"critic": critics, "policy": policy, "log_temperature": log_temperature}
         return params, jax.random.bits(noise_key, (2,), jnp.uint32)
 
@@ -267,7 +272,7 @@ class Ensemble:
         gradient, (actor_loss, entropy) = jax.grad(policy_loss, has_aux=True)(params["policy"])
         step("policy", gradient)
         # The derivative of α (H - H̄) in log α.
-        step("log_temperature", temperature * (entropy - rule.actor.target_entropy * self.size))
+        step("log_temperature", temperature * (entropy - rule.target_entropy * self.size))
         return params, target_params, optimizer, Losses(td_loss, q_values, actor_loss, entropy, temperature)
 
     def _add_up(self, totals: dict[str, Array], losses: tuple[Losses, ...]) -> dict[str, Array]:
@@ -280,3 +285,43 @@ def sac_agent(
     rule: SoftActorCritic, networks: Networks, observation: np.ndarray, actions: Box, at_once: int | None = None
 ) -> Agent:
     return Ensemble(rule, networks, observation, actions, at_once).agent()
+
+
+@register(name="sac")
+@dataclass(frozen=True, kw_only=True)
+class SacLearner(Learner):
+    """SAC ensembles for Box actions: Gaussian policies squashed to [-1, 1], and critics of which the lowest counts."""
+
+    critics: int = option(2, within=AT_LEAST_1, help="critics per member; a target takes the lowest of their values")
+    initial_temperature: float = option(
+        1.0, within=POSITIVE, help="value of a nat of entropy at the start; it is learnt"
+    )
+    target_entropy: float = option(-0.5, unit="NATS", help="entropy to keep, per dimension of the action")
+
+    def build(self, spec: EnvSpec) -> Agent:
+        value_map = self.value_map.build(self.members, self.discount)
+        rule = SoftActorCritic(
+            value_map=value_map,
+            loss=self.loss,
+            critics=self.critics,
+            initial_temperature=self.initial_temperature,
+            target_entropy=self.target_entropy,
+            optimizer=self.optimizer,
+            target_period_updates=self.target_period_updates,
+            target_rate=self.target_rate,
+            reward_clip=self.reward_clip,
+        )
+        assert isinstance(spec.actions, Box), "validation refuses SAC with Discrete actions"
+        networks = Networks.build(self.torso, self.initialization, value_map, spec.actions)
+        return sac_agent(rule, networks, spec.example(), spec.actions)
+
+    def problems(self, config: Any, spec: EnvSpec) -> Iterator[str]:
+        if not isinstance(spec.actions, Box):
+            yield (
+                f"{config.preset} acts within a Box and '{spec.id}' has {spec.actions.count} Discrete actions: "
+                "use double-dqn, bootstrapped-dqn, cerl or tandem there"
+            )
+        if self.auxiliary.weight:
+            yield f"the auxiliary loss {self.auxiliary.kind} is for Q-ensembles and {config.preset} cannot use it"
+        if isinstance(self.torso, Widened):
+            yield f"a widened torso is for Q-ensembles and {config.preset} cannot use it: leave agent.torso out"

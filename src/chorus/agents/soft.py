@@ -12,7 +12,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from chorus.agents.actors import SquashedGaussian
 from chorus.agents.optimizers import Optimizer
 from chorus.agents.q import weighted_mean
 from chorus.ensemble.losses import Loss
@@ -31,7 +30,9 @@ class SoftActorCritic:
 
     value_map: ValueMap
     loss: Loss
-    actor: SquashedGaussian
+    critics: int
+    initial_temperature: float
+    target_entropy: float
     optimizer: Optimizer
     target_period_updates: int
     target_rate: float

@@ -1,12 +1,13 @@
 """`chorus demo`: the curse of diversity on MinAtar, ending in a report."""
 
 import argparse
+from collections.abc import Sequence
 
 from chorus.cli.grid import add_dry_run, add_grid_options
 from chorus.cli.train_options import whole
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
     parser.description = (
         "Train Double DQN, Bootstrapped DQN, CERL and the tandem on MinAtar, several seeds each, about ten minutes "
         "on two cores; then say what came out, with intervals, and write a report. What is finished is skipped and "

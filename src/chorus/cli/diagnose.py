@@ -1,6 +1,7 @@
 """`chorus diagnose`: does an environment suffer from the curse, from what, and what to use there?"""
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from chorus.cli.grid import add_dry_run, add_grid_options, suggested
@@ -10,7 +11,7 @@ if TYPE_CHECKING:
     from chorus.analysis.report import Summary
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
     parser.description = (
         "Train a single agent, an ensemble, the same ensemble with a larger buffer, a tandem and CERL on one "
         "environment, and answer in the terminal and on a page: is there a curse of diversity, how large is it, where "
@@ -79,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
 
 def page_name(args: argparse.Namespace, env_id: str) -> str:
     """With what was asked for beside the scale: another question's page is not this one's."""
-    from chorus.config.resolution import env_in_names
+    from chorus.config.identity import env_in_names
 
     wished = {
         "members": args.members,

@@ -1,12 +1,13 @@
 """`chorus list`: what there is."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 TOPICS = ("presets", "envs", "scales", "studies", "runs")
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument(
         "topic",
         nargs="?",
@@ -57,6 +58,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _presets() -> None:
+    import chorus.config.catalogue  # noqa: F401 - registers the presets
     from chorus.config.presets import PRESETS
 
     for preset in PRESETS.values():
@@ -83,11 +85,11 @@ def _envs() -> None:
 
 
 def _scales() -> None:
-    from chorus.config.scales import TABLE
+    from chorus.config.scales import SCALE_ROWS
 
     columns = ("family", "scale", "total", "iteration", "envs", "buffer", "batch", "N", "network")
     print("{:<9}{:<8}{:>12}{:>11}{:>6}{:>11}{:>7}{:>4}  {}".format(*columns))
-    for (family, scale), row in TABLE.items():
+    for (family, scale), row in SCALE_ROWS.items():
         layers = [f"conv {c.features} {c.kernel}x{c.kernel}/{c.stride}" for c in getattr(row.torso, "convolutions", ())]
         network = ", ".join([*layers, *(f"dense {width}" for width in getattr(row.torso, "dense", ()))])
         print(

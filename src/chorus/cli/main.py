@@ -2,11 +2,13 @@
 
 import argparse
 import importlib
+import re
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from chorus.errors import ChorusError
+from chorus.errors import ChorusError, closest, did_you_mean
+from chorus.plugins import load_plugins
 
 # What a shell gives a program that Ctrl-C has ended.
 INTERRUPTED = 130
@@ -38,7 +40,7 @@ class Parser(argparse.ArgumentParser):
         raise ChorusError(f"{message}; `{self.prog} --help` shows what can be given")
 
 
-def build_parser(command: str | None) -> argparse.ArgumentParser:
+def build_parser(command: str | None, given: Sequence[str] = ()) -> argparse.ArgumentParser:
     """The whole parser; only the command that is asked for brings its options."""
     parser = Parser(
         prog="chorus",
@@ -58,8 +60,28 @@ def build_parser(command: str | None) -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         if name == command:
-            importlib.import_module(module).configure(child)
+            importlib.import_module(module).configure(child, given)
+            add_plugin(child)
     return parser
+
+
+def add_plugin(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--plugin",
+        action="append",
+        default=[],
+        metavar="MODULE",
+        help="a module or .py file of your own that registers components or presets; may be given more than once "
+        "(default: those that are installed, and those that a run was trained with)",
+    )
+
+
+def plugins_in(given: Sequence[str]) -> list[str]:
+    """What `--plugin` names; they are loaded first, because they may bring options."""
+    first = Parser(add_help=False, allow_abbrev=False)
+    add_plugin(first)
+    found: list[str] = first.parse_known_args([word for word in given if word not in ("-h", "--help")])[0].plugin
+    return found
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -70,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"chorus: {problem}", file=sys.stderr)
         return 2
     except PermissionError as problem:
-        print(f"chorus: {problem.filename} may not be touched ({problem.strerror}); ask for access", file=sys.stderr)
+        print(f"chorus: permission denied: {problem.filename}; check its permissions", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("\nchorus: stopped", file=sys.stderr)
@@ -84,10 +106,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(given: list[str]) -> int:
     command = next((word for word in given if not word.startswith("-")), None)
     if command is not None and command not in COMMANDS:
-        from chorus.errors import did_you_mean
-
         raise ChorusError(f"the command '{command}' is not known{did_you_mean(command, COMMANDS)}")
-    parser = build_parser(command)
+    if command is not None:
+        load_plugins(plugins_in(given))
+    parser = build_parser(command, given)
     args, unknown = parser.parse_known_args(given)
     if args.version:
         from importlib.metadata import version
@@ -95,7 +117,7 @@ def _run(given: list[str]) -> int:
         print(f"chorus {version('chorus-rl')}")
         return 0
     if unknown:
-        raise ChorusError(_about_unknown(unknown[0], command))
+        raise ChorusError(_about_unknown(unknown[0], command, given))
     if command is None:
         parser.print_help()
         return 0
@@ -103,15 +125,13 @@ def _run(given: list[str]) -> int:
     return result
 
 
-def _about_unknown(word: str, command: str | None) -> str:
-    from chorus.errors import closest
-
+def _about_unknown(word: str, command: str | None, given: Sequence[str]) -> str:
     if command is None:
         return f"'{word}' is not an option of `chorus`; `chorus --help` shows what can be given"
     name = word.split("=")[0]
     parser = Parser(add_help=False)
-    importlib.import_module(COMMANDS[command][0]).configure(parser)
-    options = [option for action in parser._actions for option in action.option_strings]
+    importlib.import_module(COMMANDS[command][0]).configure(parser, given)
+    options = re.findall(r"--[a-z-]+", parser.format_usage())
     hint = closest(name, options)
     remedy = f"did you mean '{hint}'?" if hint else f"`chorus {command} --help` lists the options"
     return f"'{word}' is not an option of `chorus {command}`; {remedy}"

@@ -1,6 +1,7 @@
 """`chorus report`: statistics, figures and a page to read, from run directories."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from chorus.errors import ChorusError
@@ -8,7 +9,7 @@ from chorus.errors import ChorusError
 SCALES = ("human", "single", "min-max")
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
     """Declares the command's arguments; nothing heavy is imported before it runs."""
     parser.description = (
         "Write one self-contained HTML page about finished, running or failed runs: is there a curse of "

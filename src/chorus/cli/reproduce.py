@@ -1,12 +1,13 @@
 """`chorus reproduce`: a data figure of the paper, from the runs it needs to the figure and a report."""
 
 import argparse
+from collections.abc import Sequence
 
 from chorus.cli.grid import add_dry_run, add_grid_options
 from chorus.cli.train_options import whole
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
     parser.description = (
         "Run what is missing for a data figure of the paper, go on with what was cut, skip what is finished (studies "
         "share runs), and end with the figure and a report."

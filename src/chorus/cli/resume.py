@@ -1,10 +1,11 @@
 """`chorus resume`: go on where a run's last checkpoint left it."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument("run", type=Path, metavar="RUN", help="the run's folder")
     parser.add_argument("--quiet", action="store_true", help="no progress, only the result")
     parser.epilog = "A resumed run writes the same metrics, byte for byte, as one that was never stopped."
@@ -12,16 +13,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from chorus.cli.outcome import interrupted, report
-    from chorus.runs.lifecycle import go_on, tidy
+    from chorus.runs.lifecycle import resume_run
     from chorus.runs.progress import for_terminal
     from chorus.runs.run_directory import RunDirectory
 
     before = RunDirectory(args.run)
     before.read_config()
     if before.has_ended():
-        tidy(before)
         print(f"{args.run} has ended already: there is nothing to resume.")
-        return report(args.run)
     with interrupted(args.run):
-        go_on(args.run, for_terminal(args.quiet))
+        resume_run(args.run, for_terminal(args.quiet))
     return report(args.run)

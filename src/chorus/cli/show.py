@@ -1,6 +1,7 @@
 """`chorus show`: an algorithm as a composition, its diff from its parent, and where each number comes from."""
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from chorus.cli.train_options import add_run_options, request_from
@@ -10,9 +11,9 @@ if TYPE_CHECKING:
     from chorus.config.schema import RunConfig
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument("preset", metavar="PRESET", help="the algorithm; `chorus list` shows them")
-    add_run_options(parser)
+    add_run_options(parser, given)
     parser.add_argument("--json", action="store_true", help="only the configuration, as a config.json")
     parser.epilog = (
         "Without --env the configuration is that of MinAtar/Breakout-v1, or of Hopper-v4 for the SAC family."
@@ -23,13 +24,14 @@ def run(args: argparse.Namespace) -> int:
     import json
 
     from chorus.config.codec import flatten
-    from chorus.config.presets import find_preset, home_of
-    from chorus.config.resolution import resolve, run_name
+    from chorus.config.identity import run_name
+    from chorus.config.presets import find_preset
+    from chorus.config.resolution import resolve
     from chorus.runs.assembly import Assembly, count_parameters
 
     preset = find_preset(args.preset)
     if args.env is None and args.config is None:
-        args.env = home_of(preset)
+        args.env = preset.home
     resolved = resolve(request_from(args))
     if args.json:
         print(json.dumps(resolved.config.to_json(), indent=2))

@@ -1,28 +1,29 @@
 """`chorus train`: one run from its first step to its last."""
 
 import argparse
+from collections.abc import Sequence
 
 from chorus.cli.train_options import add_output_options, add_run_options, request_from
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument("preset", nargs="?", metavar="PRESET", help="the algorithm; `chorus list` shows them")
-    add_run_options(parser)
+    add_run_options(parser, given)
     add_output_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    from chorus.api import create, run_in
     from chorus.cli.outcome import announce, interrupted, report
     from chorus.config.resolution import resolve
+    from chorus.runs.lifecycle import create_run, train_run
     from chorus.runs.progress import for_terminal
 
     resolved = resolve(request_from(args))
-    assembly, path = create(
+    assembly, path = create_run(
         resolved, args.out, tensorboard=args.tensorboard, track=args.track, keep_replay=args.keep_replay
     )
     progress = for_terminal(args.quiet)
     announce(resolved, path, progress)
     with interrupted(path):
-        run_in(assembly, path, progress)
+        train_run(assembly, path, progress)
     return report(path)

@@ -1,40 +1,34 @@
-"""The options of a run, with unit and default, as every command that trains offers them."""
+"""The options of a run, generated from the configuration, as every command that trains offers them."""
 
 import argparse
-import math
+import typing
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from chorus.config.options import OPTIONS
-from chorus.config.resolution import Request
+from chorus.errors import ChorusError
 
-_FROM_SCALE = "default: the scale's"
+if TYPE_CHECKING:
+    from chorus.config.options import Setting
+    from chorus.config.resolution import Request
+
+# Top level of the configuration -> heading of its options in the help.
+_SECTIONS = {
+    "agent": "the ensemble and its learner",
+    "acting": "acting",
+    "exploration": "exploration",
+    "replay": "replay",
+    "schedule": "budget",
+    "evaluation": "evaluation",
+    "env": "environment",
+    "runtime": "machine",
+}
 
 
 def whole(text: str) -> int:
-    """A count; 500_000 and 5e5 are accepted for 500000, and all digits of a long seed count."""
-    for convert in (int, _whole_float):
-        try:
-            return convert(text)
-        except (ValueError, OverflowError):
-            continue
-    raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
+    from chorus.config.options import whole as read
 
-
-def _whole_float(text: str) -> int:
-    value = float(text)
-    if value != int(value):
-        raise ValueError(text)
-    return int(value)
-
-
-def number(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError as problem:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from problem
-    if not math.isfinite(value):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a finite number")
-    return value
+    return read(text)
 
 
 def folder(text: str) -> Path:
@@ -43,13 +37,16 @@ def folder(text: str) -> Path:
     return Path(text)
 
 
-def add_out(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
+def add_out(parser: Any) -> None:
+    parser.add_argument(
         "--out", type=folder, default=Path("runs"), metavar="DIR", help="folder that holds run folders (default: runs)"
     )
 
 
-def add_run_options(parser: argparse.ArgumentParser) -> None:
+def add_run_options(parser: argparse.ArgumentParser, given: Sequence[str] = ()) -> None:
+    """All options of a run; if `given` asks for help, each with the number it has there."""
+    from chorus.config.options import options
+
     what = parser.add_argument_group("what to run")
     what.add_argument(
         "--env",
@@ -58,155 +55,139 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         "that of --config)",
     )
     what.add_argument("--seed", type=whole, metavar="S", help="root of every random stream (default: 0)")
-    what.add_argument(
-        "--scale",
-        choices=["smoke", "laptop", "paper"],
-        help="budget and network together: smoke takes about 20 seconds, laptop minutes to hours on a CPU, paper what "
-        "the paper used (default: laptop)",
-    )
-    what.add_argument(
-        "--hyperparameters",
-        choices=["code", "table"],
-        help="where the paper's table differs from the code it was run with, which to follow (default: code)",
-    )
+    add_scale(what, "smoke takes about 20 seconds, laptop minutes to hours on a CPU, paper what the paper used")
+    add_hyperparameters(what)
     what.add_argument(
         "--config",
         type=Path,
         metavar="FILE",
-        help="a run's config.json, or a part of one, laid over the preset (default: none)",
+        help="a run's config.json, or a part of one, in JSON or YAML, laid over the preset (default: none)",
     )
+    add_set(what, "one value each, such as agent.torso.dense=128,64")
+    what.add_argument("--eval-members", action="store_true", help="evaluate each member by itself, too (default: off)")
 
-    ensemble = parser.add_argument_group("the ensemble")
-    ensemble.add_argument("--members", type=whole, metavar="N", help=f"ensemble size ({_FROM_SCALE})")
-    ensemble.add_argument(
-        "--shared-layers",
-        type=whole,
-        metavar="L",
-        help="bottom layers that all members share, 0 to depth - 1 (default: 0)",
-    )
-    ensemble.add_argument(
-        "--passive-share",
-        type=number,
-        metavar="P",
-        help="tandem: share of the episodes that the passive member plays, 0 to 1 (default: 0.1, the paper's "
-        "10 %%-tandem)",
-    )
+    defaults = _Defaults(given)
+    if defaults.headline:
+        parser.epilog = f"{parser.epilog or ''}\n{defaults.headline}".strip()
+    for section, heading in _SECTIONS.items():
+        group = parser.add_argument_group(heading)
+        for setting in options().values():
+            if setting.path.split(".")[0] == section:
+                _add_setting(group, setting, defaults)
 
-    ensemble.add_argument(
-        "--prior-scale",
-        type=number,
-        metavar="BETA",
-        help="weight of each member's fixed random network (default: 0, none)",
-    )
-    ensemble.add_argument(
-        "--huber-threshold",
-        type=number,
-        metavar="D",
-        help="SAC + CERL: beyond this the auxiliary loss is linear in the error (default: 10, the paper's)",
-    )
-    ensemble.add_argument(
-        "--mico-weight", type=number, metavar="W", help="MICo: its share of the loss, 0 to 1 (default: 0.01)"
-    )
 
-    ensemble.add_argument(
-        "--own-probability",
-        type=number,
-        metavar="P",
-        help="self-oversampled: chance that a member's batch holds its own transitions only, 0 to 1 (default: 0.5)",
-    )
-    ensemble.add_argument(
-        "--joint-coin",
-        action="store_true",
-        default=None,
-        help="self-oversampled: one coin for all members in each update, as in the authors' code (default: off)",
-    )
-    ensemble.add_argument(
-        "--keep-probability",
-        type=number,
-        metavar="P",
-        help="data-bootstrapped: chance that a member learns from a transition, above 0 to 1 (default: 0.75)",
-    )
-
-    learning = parser.add_argument_group("learning")
-    for name, kind, metavar, text in (
-        ("--learning-rate", number, "RATE", "step size of the optimiser"),
-        ("--optimizer-epsilon", number, "EPS", "what the optimiser adds to a gradient's size before it divides by it"),
-        ("--batch-size", whole, "B", "transitions in a batch"),
-        ("--buffer-size", whole, "TRANSITIONS", "transitions in the replay"),
-        ("--discount", number, "GAMMA", "discount of the main heads, 0 to 1"),
-        ("--n-step", whole, "n", "rewards in a return before it bootstraps"),
-        ("--target-period", whole, "UPDATES", "gradient steps between copies to the target network"),
-        ("--target-rate", number, "TAU", "share of the online network that each copy takes over, above 0 to 1"),
-        ("--update-period", whole, "STEPS", "agent steps for each gradient step"),
-        ("--learning-starts", whole, "STEPS", "agent steps of random actions before the first gradient step"),
-        ("--epsilon", number, "EPS", "chance of a random action at the end of its decay, 0 to 1"),
-        ("--epsilon-decay", whole, "STEPS", "agent steps over which that chance falls from 1"),
-    ):  # fmt: skip
-        learning.add_argument(name, type=kind, metavar=metavar, help=f"{text} ({_FROM_SCALE})")
-
-    budget = parser.add_argument_group("budget and evaluation")
-    for name, kind, metavar, text in (
-        ("--total-steps", whole, "STEPS", "agent steps of training, over all environments"),
-        ("--iteration-steps", whole, "STEPS", "agent steps between evaluations and checkpoints"),
-        ("--num-envs", whole, "E", "environments stepped side by side"),
-        ("--max-episode-steps", whole, "STEPS", "agent steps after which an episode is truncated"),
-        ("--eval-episodes", whole, "K", "at least this many episodes for each evaluated policy"),
-        ("--eval-steps", whole, "STEPS", "and whole episodes until at least this many agent steps, 0 for no floor"),
-        ("--eval-envs", whole, "E", "environments played at once in evaluation"),
-        ("--eval-epsilon", number, "EPS", "chance of a random action in evaluation, 0 to 1"),
-    ):  # fmt: skip
-        budget.add_argument(name, type=kind, metavar=metavar, help=f"{text} ({_FROM_SCALE})")
-    budget.add_argument("--eval-members", action="store_true", help="evaluate each member by itself, too")
-
-    _add_atari_options(parser)
-
-    machine = parser.add_argument_group("machine")
-    machine.add_argument("--device", choices=["cpu", "gpu"], help="what computes (default: cpu)")
-    machine.add_argument(
-        "--threads",
-        type=whole,
-        metavar="T",
-        help=f"CPU threads; another number gives other low-order bits ({_FROM_SCALE})",
+def add_scale(group: Any, meaning: str) -> None:
+    group.add_argument(
+        "--scale",
+        choices=["smoke", "laptop", "paper"],
+        help=f"budget and network together: {meaning} (default: laptop)",
     )
 
 
-def _add_atari_options(parser: argparse.ArgumentParser) -> None:
-    atari = parser.add_argument_group("Atari games only")
-    atari.add_argument(
-        "--sticky-actions",
-        type=number,
-        metavar="P",
-        help="chance that the emulator repeats the action before, from 0 to below 1; Gymnasium's v5 is 0.25 "
-        "(default: 0, the paper's)",
+def add_hyperparameters(group: Any) -> None:
+    group.add_argument(
+        "--hyperparameters",
+        choices=["code", "table"],
+        help="where the paper's table differs from the code it was run with, which to follow (default: code)",
     )
-    atari.add_argument(
-        "--noop-max",
-        type=whole,
-        metavar="K",
-        help="up to this many actions that do nothing before each game, their number drawn at random (default: 0)",
+
+
+def add_set(group: Any, values: str) -> None:
+    group.add_argument(
+        "--set",
+        dest="settings",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="NAME=VALUE",
+        help=f"any option, or any field of the configuration by its path, {values}; `chorus show` prints the paths "
+        "(default: none)",
     )
-    for name, text in (
-        ("--terminal-on-life-loss", "the learner sees a terminal at each lost life; game and scores go on"),
-        ("--redraw-on-life-loss", "draw the acting member anew at each lost life, not only where a game starts"),
-    ):
-        atari.add_argument(name, action="store_true", default=None, help=f"{text} (default: off)")
+
+
+def _add_setting(group: Any, setting: "Setting", defaults: "_Defaults") -> None:
+    text = f"{setting.option.help} ({defaults.of(setting)})".replace("%", "%%")
+    if setting.annotation is bool:
+        group.add_argument(f"--{setting.flag}", action="store_true", default=None, help=text)
+    elif typing.get_origin(setting.annotation) is typing.Literal:
+        choices = list(typing.get_args(setting.annotation))
+        group.add_argument(f"--{setting.flag}", choices=choices, help=text)
+    else:
+        group.add_argument(f"--{setting.flag}", type=_reader(setting), metavar=setting.option.unit, help=text)
+
+
+def _reader(setting: "Setting") -> Any:
+    def read(text: str) -> Any:
+        try:
+            return setting.read(text)
+        except ValueError as problem:
+            raise argparse.ArgumentTypeError(str(problem)) from problem
+
+    return read
+
+
+class _Defaults:
+    """The numbers that options have if they are left out, worked out only when somebody asks for help."""
+
+    def __init__(self, given: Sequence[str]) -> None:
+        self.headline = ""
+        self._values: dict[str, Any] | None = None
+        if {"-h", "--help"} & set(given):
+            self._resolve(given)
+
+    def _resolve(self, given: Sequence[str]) -> None:
+        from chorus.config.codec import flatten
+        from chorus.config.presets import PRESETS
+        from chorus.config.resolution import Request, resolve
+
+        asked = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+        asked.add_argument("words", nargs="*")
+        for name in ("--env", "--scale", "--hyperparameters"):
+            asked.add_argument(name)
+        known, _ = asked.parse_known_args([word for word in given if word not in ("-h", "--help")])
+        name = next((word for word in known.words if word in PRESETS), "bootstrapped-dqn")
+        env = known.env or PRESETS[name].home
+        request = Request(preset=name, env=env, scale=known.scale, hyperparameters=known.hyperparameters)
+        self._values = flatten(resolve(request).config.to_json())
+        scale = known.scale or "laptop"
+        self.headline = f"Defaults are those of {name} on {env} at {scale} scale; name others to see theirs."
+
+    def of(self, setting: "Setting") -> str:
+        if self._values is None:
+            return "default: the scale's"
+        if setting.path in self._values:
+            return f"default: {_shown(self._values[setting.path])}"
+        return f"default: {_shown(setting.default)}, with the {' or the '.join(setting.owners)}"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if value is None:
+        return "none"
+    return f"{value:,}".replace(",", "_") if isinstance(value, int) else f"{value}"
 
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:
     output = parser.add_argument_group("output")
     add_out(output)
-    output.add_argument("--quiet", action="store_true", help="no progress, only the result")
-    output.add_argument("--tensorboard", action="store_true", help="also write the numbers for TensorBoard")
+    output.add_argument("--quiet", action="store_true", help="no progress, only the result (default: off)")
+    output.add_argument("--tensorboard", action="store_true", help="also write TensorBoard files (default: off)")
     output.add_argument(
         "--track",
         action="store_true",
-        help="also send the numbers to Weights & Biases (WANDB_MODE=offline keeps them local)",
+        help="also send the numbers to Weights & Biases; WANDB_MODE=offline keeps them local (default: off)",
     )
-    output.add_argument("--keep-replay", action="store_true", help="keep the replay's files when the run is finished")
+    output.add_argument(
+        "--keep-replay", action="store_true", help="keep the replay's files when the run is finished (default: off)"
+    )
 
 
-def request_from(args: argparse.Namespace) -> Request:
-    given = vars(args)
+def request_from(args: argparse.Namespace) -> "Request":
+    from chorus.config.options import options
+    from chorus.config.resolution import Request
+
+    flags = {name: vars(args)[name] for name in options() if vars(args).get(name) is not None}
     return Request(
         preset=args.preset,
         env=args.env,
@@ -214,6 +195,72 @@ def request_from(args: argparse.Namespace) -> Request:
         scale=args.scale,
         hyperparameters=args.hyperparameters,
         file=args.config,
-        options={name: given[name] for name in OPTIONS if given.get(name) is not None},
+        options={**flags, **single_settings(args.settings, flags)},
         eval_members=args.eval_members,
     )
+
+
+# Settings that commands have options of their own for.
+_OWN_OPTIONS = {
+    **dict.fromkeys(("env", "env.id"), "--env"),
+    "preset": "--preset",
+    **dict.fromkeys(("seed", "seeds"), "--seeds"),
+    "scale": "--scale",
+    "hyperparameters": "--hyperparameters",
+}
+
+
+def single_settings(given: Sequence[str], flags: Mapping[str, Any]) -> dict[str, Any]:
+    """`--set` of a single run: one value each."""
+    found: dict[str, Any] = {}
+    for text in given:
+        setting, name, value = _split(text)
+        if setting.key in flags or setting.key in found:
+            raise ChorusError(f"--set {text}: {setting.name} is given twice; leave one out")
+        found[setting.key] = _read(setting, name, value)
+    return found
+
+
+def swept_settings(given: Sequence[str]) -> dict[str, list[Any]]:
+    """`--set` of a sweep: `members=5,10` are two values; a list is written in brackets, `[128,64],[64,64]`."""
+    found: dict[str, list[Any]] = {}
+    for text in given:
+        setting, name, values = _split(text)
+        if setting.key in found:
+            raise ChorusError(f"--set gives {name} twice; write all its values together, as {name}=V1,V2")
+        found[setting.key] = [_read(setting, name, value) for value in _top_level(values)]
+    return found
+
+
+def _split(text: str) -> "tuple[Setting, str, str]":
+    from chorus.config.options import find_setting
+
+    name, equals, value = text.partition("=")
+    if not equals or not value:
+        raise ChorusError(f"--set {text} has no value; write it as {name or 'members'}=VALUE")
+    plain = name.removeprefix("--").replace("-", "_")
+    if own := _OWN_OPTIONS.get(plain):
+        raise ChorusError(f"--set {text}: there is an option of its own for that; use {own}")
+    try:
+        return find_setting(name if "." in name else plain), name, value
+    except ChorusError as problem:
+        raise ChorusError(f"--set {text}: {problem}") from problem
+
+
+def _top_level(values: str) -> list[str]:
+    """Split at the commas outside brackets and braces."""
+    parts, depth = [""], 0
+    for letter in values:
+        depth += (letter in "[{") - (letter in "]}")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
+
+
+def _read(setting: "Setting", name: str, text: str) -> Any:
+    try:
+        return setting.read(text)
+    except (argparse.ArgumentTypeError, ValueError) as problem:
+        raise ChorusError(f"--set {name}={text} cannot be read: {problem}") from problem

@@ -1,8 +1,8 @@
-"""Where every preset starts: a single agent at a row of the table of scales."""
+"""Where every preset starts: a single Q-learner at one row of the table of scales."""
 
-from chorus.agents.actors import Greedy
-from chorus.config.scales import Row, row_for
-from chorus.config.schema import AgentSettings, EnvSettings, Hyperparameters, RunConfig, Runtime, Scale
+from chorus.agents.q import QLearner
+from chorus.config.scales import ScaleRow, row_for
+from chorus.config.schema import EnvSettings, Hyperparameters, RunConfig, Runtime, Scale
 from chorus.ensemble.auxiliaries import NoAuxiliary
 from chorus.ensemble.estimates import Online, Scalar
 from chorus.ensemble.losses import Huber
@@ -15,7 +15,7 @@ from chorus.training.policies import RandomMember
 from chorus.training.settings import EvaluationSettings, ReplaySettings, Schedule
 
 
-def episode_cap(spec: EnvSpec, row: Row) -> int | None:
+def episode_cap(spec: EnvSpec, row: ScaleRow) -> int | None:
     """The row's cap where it is shorter than the environment's own limit; none leaves that one in force."""
     own = spec.max_episode_steps
     return row.episode_cap if row.episode_cap is not None and (own is None or own > row.episode_cap) else None
@@ -34,12 +34,11 @@ def base_config(spec: EnvSpec, scale: Scale, hyperparameters: Hyperparameters, s
             max_episode_steps=episode_cap(spec, row),
             atari=AtariSettings() if spec.family == "atari" else None,
         ),
-        agent=AgentSettings(
+        agent=QLearner(
             members=1,
             shared_layers=0,
             torso=row.torso,
             value_map=Members(),
-            actor=Greedy(),
             estimate=Scalar(),
             loss=Huber(threshold=1.0),
             selection=Online(),

@@ -5,38 +5,50 @@ Nodes are frozen dataclasses. A `Component` carries its `kind`; everything else 
 
 import dataclasses
 import math
-import re
 import types
 import typing
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from chorus.components import Component
+from chorus.components import Component, registered
 from chorus.errors import did_you_mean
 
 
-@cache
-def kind_of(cls: type) -> str:
-    """`CrossOwn` is stored as `cross_own`."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", cls.__name__).lower()
-
-
-@cache
-def stored_fields(cls: type) -> tuple[dataclasses.Field, ...]:
+def stored_fields(cls: Any) -> tuple[dataclasses.Field, ...]:
     return tuple(field for field in dataclasses.fields(cls) if field.metadata.get("stored", True))
 
 
 @cache
-def _type_hints(cls: type) -> dict[str, Any]:
+def type_hints(cls: type) -> dict[str, Any]:
     return typing.get_type_hints(cls)
+
+
+def alternatives(annotation: Any) -> tuple[Any, ...]:
+    """The members of a union, or the annotation itself."""
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        return typing.get_args(annotation)
+    return (annotation,)
+
+
+def is_component(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, Component)
+
+
+def candidates(annotation: Any) -> dict[str, type[Component]]:
+    """The registered components that fit an annotation, by kind; none if it is for something else."""
+    found: dict[str, type[Component]] = {}
+    for option in alternatives(annotation):
+        if is_component(option):
+            found |= registered(option)
+    return found
 
 
 def encode(value: Any) -> Any:
     """A JSON value."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        cls: type = type(value)
-        body = {field.name: encode(getattr(value, field.name)) for field in stored_fields(cls)}
-        return {"kind": kind_of(cls), **body} if isinstance(value, Component) else body
+        body = {field.name: encode(getattr(value, field.name)) for field in stored_fields(type(value))}
+        return {"kind": value.kind, **body} if isinstance(value, Component) else body
     if isinstance(value, tuple | list):
         return [encode(item) for item in value]
     if isinstance(value, dict):
@@ -46,12 +58,14 @@ def encode(value: Any) -> Any:
 
 def decode(annotation: Any, data: Any, path: str, problems: list[str]) -> Any:
     """The value that `data` describes; what does not fit is added to `problems` as a sentence."""
-    options = _options(annotation)
+    options = alternatives(annotation)
     if data is None and type(None) in options:
         return None
-    nodes = [option for option in options if dataclasses.is_dataclass(option)]
-    if nodes:
-        return _decode_node(nodes, data, path, problems)
+    if any(is_component(option) for option in options):
+        return _decode_component(annotation, data, path, problems)
+    node = next((option for option in options if isinstance(option, type) and dataclasses.is_dataclass(option)), None)
+    if node is not None:
+        return _decode_node(node, data, path, problems)
     option = next(option for option in options if option is not type(None))
     origin = typing.get_origin(option)
     if origin is tuple and isinstance(data, list):
@@ -61,12 +75,6 @@ def decode(annotation: Any, data: Any, path: str, problems: list[str]) -> Any:
         item = typing.get_args(option)[1]
         return {key: decode(item, entry, f"{path}.{key}", problems) for key, entry in data.items()}
     return _decode_leaf(option, data, path, problems)
-
-
-def _options(annotation: Any) -> tuple[Any, ...]:
-    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
-        return typing.get_args(annotation)
-    return (annotation,)
 
 
 def _decode_leaf(option: Any, data: Any, path: str, problems: list[str]) -> Any:
@@ -85,27 +93,34 @@ def _decode_leaf(option: Any, data: Any, path: str, problems: list[str]) -> Any:
     return data
 
 
-def _decode_node(nodes: list[Any], data: Any, path: str, problems: list[str]) -> Any:
+def _decode_component(annotation: Any, data: Any, path: str, problems: list[str]) -> Any:
     if not isinstance(data, dict):
         problems.append(f"{path} is {data!r}; it must be an object")
         return None
-    cls, known_problems = nodes[0], len(problems)
-    given = dict(data)
-    if issubclass(cls, Component):
-        by_kind = {kind_of(node): node for node in nodes}
-        kind = given.pop("kind", None)
-        if not isinstance(kind, str) or kind not in by_kind:
-            problems.append(f"{path}.kind is {kind!r}; it must be one of {', '.join(sorted(by_kind))}")
-            return None
-        cls = by_kind[kind]
+    known = candidates(annotation)
+    kind = data.get("kind")
+    if not isinstance(kind, str) or kind not in known:
+        problems.append(
+            f"{path}.kind is {kind!r}; it must be one of {', '.join(sorted(known))} (a component of your own needs its "
+            "--plugin)"
+        )
+        return None
+    return _decode_node(known[kind], {name: value for name, value in data.items() if name != "kind"}, path, problems)
+
+
+def _decode_node(cls: type, data: Any, path: str, problems: list[str]) -> Any:
+    if not isinstance(data, dict):
+        problems.append(f"{path} is {data!r}; it must be an object")
+        return None
+    known_problems = len(problems)
     fields = {field.name: field for field in stored_fields(cls)}
-    for name in sorted(given.keys() - fields.keys()):
-        problems.append(f"{path}.{name} is not known{did_you_mean(name, fields)}")
-    hints = _type_hints(cls)
+    for name in sorted(data.keys() - fields.keys(), key=str):
+        problems.append(f"{path}.{name} is not known{did_you_mean(str(name), fields)}")
+    hints = type_hints(cls)
     values = {}
     for name, field in fields.items():
-        if name in given:
-            values[name] = decode(hints[name], given[name], f"{path}.{name}", problems)
+        if name in data:
+            values[name] = decode(hints[name], data[name], f"{path}.{name}", problems)
         elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
             problems.append(f"{path}.{name} is missing")
     # Nothing is built from values that do not fit; whoever asked reports the problems.
@@ -137,3 +152,14 @@ def flatten(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
         else:
             flat[f"{prefix}{name}"] = value
     return flat
+
+
+def nodes(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Every dataclass of a configuration with its path, the outermost first."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        yield path, value
+        for field in stored_fields(type(value)):
+            yield from nodes(getattr(value, field.name), f"{path}.{field.name}" if path else field.name)
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            yield from nodes(item, f"{path}.{name}")

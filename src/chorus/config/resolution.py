@@ -1,35 +1,44 @@
 """From what a user asks for to a resolved configuration, remembering who decided each value.
 
 The layers, each laid over the one before: the scale's row, the preset and its parents, a configuration file,
-single options.
+single options. Everything that is wrong with a request is reported in one error.
 """
 
+import dataclasses
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import chorus.config.catalogue  # noqa: F401 - registers the presets
 from chorus.config.base import base_config
-from chorus.config.codec import decode, flatten, merge
-from chorus.config.options import option_tree
+from chorus.config.codec import decode, flatten, merge, stored_fields
+from chorus.config.options import Setting, find_setting
 from chorus.config.presets import PRESETS, Preset, find_preset
 from chorus.config.scales import row_for
 from chorus.config.schema import Hyperparameters, RunConfig, Scale
-from chorus.config.validation import validate
+from chorus.config.validation import find_problems
 from chorus.envs.registry import describe
 from chorus.envs.spec import EnvSpec
 from chorus.errors import ChorusError
-from chorus.files import read_json
+from chorus.files import read_json_or_yaml
 from chorus.networks.torsos import CustomTorso, Widened
 from chorus.training.policies import Member
 
 _HEAD: dict[str, Any] = {"preset": str, "scale": Scale, "hyperparameters": Hyperparameters, "seed": int}
 # Maps whose names are the user's: a file that has one says all that is to be in it.
 _WHOLE = frozenset({"evaluation.policies"})
+GIVEN = "given as an option"
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What a user asks for; `options` maps names of `options.OPTIONS` to values."""
+    """What a user asks for; `options` maps keywords (`learning_rate`) or paths (`agent.torso.dense`) to values.
+
+    `swept` names the options that a sweep or study varies, `study` the study that asks.
+    """
 
     preset: str | None = None
     env: str | None = None
@@ -37,59 +46,98 @@ class Request:
     scale: Scale | None = None
     hyperparameters: Hyperparameters | None = None
     file: Path | None = None
-    options: dict[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
     eval_members: bool = False
     torso: CustomTorso | None = None
+    swept: tuple[str, ...] = ()
+    study: str | None = None
 
 
 @dataclass(frozen=True)
 class Resolved:
     """A valid configuration; `sources` says for each leaf of the tree who set it."""
 
+    request: Request
     config: RunConfig
+    default: RunConfig
+    """The preset at this scale and environment, before any file or option."""
     spec: EnvSpec
-    is_default: bool
     sources: dict[str, str]
+
+    @property
+    def is_default(self) -> bool:
+        return self.config == replace(self.default, scale="laptop", hyperparameters="code")
+
+
+class _Problems(list[str]):
+    """Collects sentences instead of stopping at the first."""
+
+    def catch(self, ask: Callable[[], Answer]) -> Answer | None:
+        try:
+            return ask()
+        except ChorusError as problem:
+            self.append(str(problem))
+            return None
+
+    def raise_any(self) -> None:
+        if self:
+            raise ChorusError("; ".join(dict.fromkeys(self)))
 
 
 def resolve(request: Request) -> Resolved:
-    """Raises a sentence for whatever cannot be."""
-    stored = _read_file(request.file)
-    preset = find_preset(_wanted("a preset", request.preset, stored.get("preset"), "chorus list"))
-    if stored.get("preset", preset.name) != preset.name:
-        raise ChorusError(
-            f"{request.file} is a configuration of '{stored['preset']}', not of '{preset.name}'; leave out the "
-            "preset, or take the algorithm's own parts out of the file"
-        )
-    env_id = _wanted("--env", request.env, stored.get("env", {}).get("id"), "chorus list envs")
-    _check_labels(request, stored)
+    """Raises one error with a sentence for everything that cannot be."""
+    problems = _Problems()
+    stored = read_file(request.file)
+    preset = problems.catch(lambda: _find_preset(request, stored))
+    stored_env = stored.get("env", {}).get("id")
+    found = problems.catch(lambda: describe(_wanted("--env", request.env, stored_env, "list envs")))
+    problems.catch(lambda: _check_labels(request, stored))
     scale: Scale = request.scale or stored.get("scale") or "laptop"
     hyperparameters: Hyperparameters = request.hyperparameters or stored.get("hyperparameters") or "code"
     seed = request.seed if request.seed is not None else stored.get("seed", 0)
-    _check_head({"scale": scale, "hyperparameters": hyperparameters}, "what was asked for")
-
-    found = describe(env_id)
-    env_id = found.id
-    default, sources = _preset_layers(found, preset, scale, hyperparameters, seed)
-    _check_table(found, preset, default)
-    config = _lay_over(default, stored, sources, f"file {request.file}")
-    config = _lay_over(config, option_tree(request.options, preset), sources, "given as an option")
+    problems.catch(lambda: _check_head({"scale": scale, "hyperparameters": hyperparameters}, "what was asked for"))
+    settings = {name: problems.catch(partial(find_setting, name)) for name in request.options}
+    given = [(setting, request.options[name]) for name, setting in settings.items() if setting is not None]
+    if preset is None or found is None:
+        problems.raise_any()
+    assert preset is not None and found is not None
+    layers = problems.catch(lambda: preset_layers(found, preset, scale, hyperparameters, seed))
+    if layers is None:
+        problems.raise_any()
+    assert layers is not None
+    default, sources = layers
+    problems.catch(lambda: _check_table(found, preset, default))
+    config = _lay_over(default, stored, sources, f"file {request.file}", problems)
+    for setting, value in given:
+        config = _set(config, setting, value, preset, sources, problems)
     config = replace(config, preset=preset.name, scale=scale, hyperparameters=hyperparameters, seed=seed)
-    config = replace(config, env=replace(config.env, id=env_id))
-    if request.torso is not None:
-        if isinstance(config.agent.torso, Widened):
-            raise ChorusError(
-                f"{preset.name} widens a network of Chorus's own; leave out torso, or use bootstrapped-dqn"
-            )
-        config = replace(config, agent=replace(config.agent, torso=request.torso))
+    config = replace(config, env=replace(config.env, id=found.id))
+    config = problems.catch(lambda: _with_torso(config, request.torso, preset)) or config
     config = _single_member(config)
     if request.eval_members:
         config = _with_each_member(config)
     limit = config.env.max_episode_steps
     # A limit below 1 is validation's to refuse, not the environment's.
-    spec = describe(env_id, limit if limit is None else max(limit, 1))
-    validate(config, spec)
-    return Resolved(config, spec, config == replace(default, scale="laptop", hyperparameters="code"), sources)
+    spec = describe(found.id, limit if limit is None else max(limit, 1))
+    problems += find_problems(config, spec)
+    problems.raise_any()
+    return Resolved(request, config, default, spec, sources)
+
+
+def _find_preset(request: Request, stored: dict[str, Any]) -> Preset:
+    preset = find_preset(_wanted("a preset", request.preset, stored.get("preset"), "list"))
+    if stored.get("preset", preset.name) != preset.name:
+        raise ChorusError(
+            f"{request.file} is a configuration of '{stored['preset']}', not of '{preset.name}'; leave out the "
+            "preset, or take the algorithm's own parts out of the file"
+        )
+    return preset
+
+
+def _wanted(what: str, given: str | None, stored: str | None, command: str) -> str:
+    if given or stored:
+        return given or stored or ""
+    raise ChorusError(f"{what} is missing; `chorus {command}` shows what there is")
 
 
 def _check_labels(request: Request, stored: dict[str, Any]) -> None:
@@ -106,46 +154,26 @@ def _check_table(spec: EnvSpec, preset: Preset, config: RunConfig) -> None:
     """An option that would change a label and no number is refused."""
     if config.hyperparameters == "code":
         return
-    code, _ = _preset_layers(spec, preset, config.scale, "code", config.seed)
+    code, _ = preset_layers(spec, preset, config.scale, "code", config.seed)
     if replace(config, hyperparameters="code") == code:
         raise ChorusError(
-            f"--hyperparameters table changes nothing in {preset.name}, whose optimiser and epsilon are not those of "
+            f"--hyperparameters table changes nothing in {preset.name}, whose optimizer and epsilon are not those of "
             "the paper's table; leave the option out"
         )
 
 
-def preset_difference(config: RunConfig, parent: Preset) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What `parent` has and this configuration's preset has not, and the other way round, before any option or file."""
-    spec, preset = describe(config.env.id), find_preset(config.preset)
-    leaves = [
-        flatten(_single_member(_preset_layers(spec, one, config.scale, config.hyperparameters, 0)[0]).to_json())
-        for one in (parent, preset)
-    ]
-    before, after = ({path: value for path, value in own.items() if path != "preset"} for own in leaves)
-    gone = {path: value for path, value in before.items() if path not in after or after[path] != value}
-    come = {path: value for path, value in after.items() if path not in before or before[path] != value}
-    return gone, come
-
-
-def _wanted(what: str, given: str | None, stored: str | None, where: str) -> str:
-    if given or stored:
-        return given or stored or ""
-    raise ChorusError(f"{what} is missing; `{where}` shows what there is")
-
-
-def _read_file(path: Path | None) -> dict[str, Any]:
+def read_file(path: Path | None) -> dict[str, Any]:
+    """A configuration file, or a part of one, in JSON or YAML."""
     if path is None:
         return {}
     try:
-        stored = read_json(path)
+        stored = read_json_or_yaml(path)
     except (OSError, ValueError) as problem:
         raise ChorusError(
-            f"the configuration file {path} cannot be read ({problem}); give a run's config.json"
+            f"the configuration file {path} cannot be read ({problem}); give a run's config.json, or YAML"
         ) from problem
     if not isinstance(stored, dict):
-        raise ChorusError(
-            f"the configuration file {path} holds no JSON object; give a run's config.json or a part of it"
-        )
+        raise ChorusError(f"the configuration file {path} holds no object; give a run's config.json or a part of it")
     _check_head(stored, str(path))
     return stored
 
@@ -165,38 +193,36 @@ def _check_head(given: dict[str, Any], origin: str) -> None:
         raise ChorusError(f"{origin} cannot be used: " + "; ".join(problems))
 
 
-def _preset_layers(
+def preset_layers(
     spec: EnvSpec, preset: Preset, scale: Scale, hyperparameters: Hyperparameters, seed: int
 ) -> tuple[RunConfig, dict[str, str]]:
+    """The preset's configuration at a scale, and the source of each of its leaves."""
     row = row_for(spec.family, scale, hyperparameters)
-    base = base_config(spec, scale, hyperparameters, seed)
-    root = _lineage(preset)[0]
-    sources = {path: _base_source(path, root, row.source) for path in flatten(base.to_json())}
-    for ancestor in _lineage(preset):
-        before = flatten(base.to_json())
-        base = ancestor.change(base, row)
-        _note_changes(before, flatten(base.to_json()), sources, f"preset {ancestor.name} ({ancestor.source})")
-    if base.agent.members == row.members:
+    config = base_config(spec, scale, hyperparameters, seed)
+    lineage = preset.lineage()
+    sources = {path: _base_source(path, lineage[0], row.source) for path in flatten(config.to_json())}
+    for ancestor in lineage:
+        before = flatten(config.to_json())
+        config = ancestor.change(config, row)
+        _note_changes(before, flatten(config.to_json()), sources, f"preset {ancestor.name} ({ancestor.source})")
+    if config.agent.members == row.members:
         sources["agent.members"] = f"ensemble size of the {row.source}"
-    return replace(base, preset=preset.name), sources
+    return replace(config, preset=preset.name), sources
 
 
-# What a preset without a parent consists of, before any scale has a say.
-_STRUCTURE = ("value_map", "actor", "estimate", "error", "selection", "auxiliary", "initialization", "prior",
-              "discount", "members", "shared")  # fmt: skip
+# What a scale decides about the learner; the rest is the preset's.
+_FROM_SCALE = tuple(
+    f"agent.{name}" for name in ("torso", "optimizer", "target_period_updates", "target_rate", "reward_clip")
+)
 _ASKED_FOR = ("preset", "scale", "hyperparameters", "seed", "env.id")
 
 
 def _base_source(path: str, root: Preset, row_source: str) -> str:
     if path in _ASKED_FOR:
         return "asked for"
-    if path.startswith((*(f"agent.{part}" for part in _STRUCTURE), "acting", "replay.sampler")):
+    if path.startswith(("agent", "acting", "replay.sampler")) and not path.startswith(_FROM_SCALE):
         return f"preset {root.name} ({root.source})"
     return row_source
-
-
-def _lineage(preset: Preset) -> list[Preset]:
-    return [*(_lineage(PRESETS[preset.parent]) if preset.parent else []), preset]
 
 
 def _note_changes(before: dict[str, Any], after: dict[str, Any], sources: dict[str, str], who: str) -> None:
@@ -207,13 +233,85 @@ def _note_changes(before: dict[str, Any], after: dict[str, Any], sources: dict[s
         del sources[path]
 
 
-def _lay_over(config: RunConfig, change: dict[str, Any], sources: dict[str, str], who: str) -> RunConfig:
+def _lay_over(
+    config: RunConfig, change: dict[str, Any], sources: dict[str, str], who: str, problems: list[str]
+) -> RunConfig:
+    """The configuration with the change; unchanged, and with its problems noted, if that makes no configuration."""
     before = config.to_json()
     after = merge(before, change, whole=_WHOLE)
     if after == before:
         return config
+    found: list[str] = []
+    changed = decode(RunConfig, after, "config", found)
+    if found:
+        problems.append(f"{who} cannot be used: " + "; ".join(found))
+        return config
     _note_changes(flatten(before), flatten(after), sources, who)
-    return RunConfig.from_json(after, who)
+    return changed
+
+
+def _set(
+    config: RunConfig, setting: Setting, value: Any, preset: Preset, sources: dict[str, str], problems: list[str]
+) -> RunConfig:
+    """The configuration with one option; a sentence if the preset does not have it."""
+    if reason := why_not(setting, preset, config):
+        problems.append(f"{setting.name} {_words(value)} {reason}")
+        return config
+    tree: dict[str, Any] = {}
+    for path in (setting.path, *setting.option.also):
+        *parents, leaf = path.split(".")
+        node = tree
+        for part in parents:
+            node = node.setdefault(part, {})
+        node[leaf] = list(value) if isinstance(value, tuple) else value
+    return _lay_over(config, tree, sources, GIVEN, problems)
+
+
+def _words(value: Any) -> str:
+    return value["kind"] if isinstance(value, dict) and "kind" in value else str(value)
+
+
+def why_not(setting: Setting, preset: Preset, config: RunConfig) -> str | None:
+    """Why an option cannot be given to a preset with this configuration, as the end of a sentence."""
+    if not preset.allows(setting.key) or not preset.allows(setting.path):
+        others = [other.name for other in PRESETS.values() if other.group == preset.group and other.allows(setting.key)]
+        return f"does not apply to {preset.name}; it belongs to {', '.join(others)}"
+    if setting.path.startswith("env.atari.") and config.env.atari is None:
+        return f"is for Atari games and {config.env.id} is none; leave it out"
+    if not _has(config, setting.path):
+        return f"does not apply to {preset.name}; it belongs to the {' and the '.join(setting.owners)}"
+    return None
+
+
+def option_applies(name: str, preset_name: str) -> bool:
+    """Whether the algorithm itself has this option; what an environment has is not asked."""
+    setting, preset = find_setting(name), find_preset(preset_name)
+    if setting.path.startswith("env."):
+        return True
+    return why_not(setting, preset, _composition_of(preset.name)) is None
+
+
+@cache
+def _composition_of(preset_name: str) -> RunConfig:
+    """A preset's configuration where every preset can be built: Atari, whose description starts no emulator."""
+    return preset_layers(describe("ALE/Breakout-v5"), find_preset(preset_name), "smoke", "code", 0)[0]
+
+
+def _has(config: RunConfig, path: str) -> bool:
+    node: Any = config
+    for part in path.split("."):
+        if not dataclasses.is_dataclass(node) or part not in {field.name for field in stored_fields(type(node))}:
+            return False
+        node = getattr(node, part)
+    return True
+
+
+def _with_torso(config: RunConfig, torso: CustomTorso | None, preset: Preset) -> RunConfig:
+    if torso is None:
+        return config
+    if isinstance(config.agent.torso, Widened):
+        raise ChorusError(f"{preset.name} widens a network of Chorus's own; leave out torso, or use bootstrapped-dqn")
+    return replace(config, agent=replace(config.agent, torso=torso))
 
 
 def _single_member(config: RunConfig) -> RunConfig:
@@ -230,22 +328,14 @@ def _with_each_member(config: RunConfig) -> RunConfig:
     return replace(config, evaluation=replace(config.evaluation, policies={**config.evaluation.policies, **each}))
 
 
-def run_name(resolved: Resolved) -> str:
-    """`<env>__<preset>[-<hash>]__s<seed>`: without a date, so that a resumed run finds itself."""
-    return name_of_seed(configuration_name(resolved), resolved.config.seed)
-
-
-def name_of_seed(configuration: str, seed: int) -> str:
-    return f"{configuration}__s{seed}"
-
-
-def configuration_name(resolved: Resolved) -> str:
-    """What the names of its seeds have in common."""
-    config = resolved.config
-    tag = "" if resolved.is_default else f"-{config.digest()}"
-    return f"{env_in_names(config.env.id)}__{config.preset}{tag}"
-
-
-def env_in_names(env_id: str) -> str:
-    """An environment's id in the name of a file."""
-    return env_id.replace("/", "-").replace(":", "-")
+def preset_difference(config: RunConfig, parent: Preset) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The leaves that only `parent` has and those that only this configuration's preset has, before options."""
+    spec, preset = describe(config.env.id), find_preset(config.preset)
+    leaves = [
+        flatten(_single_member(preset_layers(spec, one, config.scale, config.hyperparameters, 0)[0]).to_json())
+        for one in (parent, preset)
+    ]
+    before, after = ({path: value for path, value in own.items() if path != "preset"} for own in leaves)
+    removed = {path: value for path, value in before.items() if path not in after or after[path] != value}
+    added = {path: value for path, value in after.items() if path not in before or before[path] != value}
+    return removed, added

@@ -14,7 +14,7 @@ from chorus.training.acting import LinearEpsilon
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class ScaleRow:
     """One row of the table. Steps are agent steps over all slots; `source` says where its numbers come from."""
 
     source: str
@@ -62,7 +62,7 @@ def _minatar_torso(channels: int, dense: int) -> ConvTorso:
     return ConvTorso(convolutions=(ConvLayer(features=channels, kernel=3),), dense=(dense,))
 
 
-_SMOKE = Row(
+_SMOKE = ScaleRow(
     source="smoke scale: small enough for about 20 seconds, learns nothing worth reporting",
     torso=MLPTorso(dense=(16, 16)),
     optimizer=_MINATAR_ADAM,
@@ -80,7 +80,7 @@ _SMOKE = Row(
     quantiles=20,
 )
 
-_MINATAR_LAPTOP = Row(
+_MINATAR_LAPTOP = ScaleRow(
     source="laptop scale for MinAtar, measured (docs/scales.md)",
     torso=_minatar_torso(16, 32),
     optimizer=_MINATAR_ADAM,
@@ -98,7 +98,7 @@ _MINATAR_LAPTOP = Row(
     quantiles=50,
 )
 
-_FLAT_LAPTOP = Row(
+_FLAT_LAPTOP = ScaleRow(
     source="laptop scale for flat observations (docs/scales.md)",
     torso=MLPTorso(dense=(128, 128)),
     optimizer=Adam(learning_rate=2.5e-4, epsilon=1e-8),
@@ -115,7 +115,7 @@ _FLAT_LAPTOP = Row(
     quantiles=50,
 )
 
-_ATARI_PAPER = Row(
+_ATARI_PAPER = ScaleRow(
     source="the authors' code (docs/deviations.md)",
     torso=nature(),
     optimizer=CentredRMSProp(),
@@ -174,7 +174,7 @@ def _random_for(steps: int) -> LinearEpsilon:
     return LinearEpsilon(final=0.0, decay_steps=1, warmup_steps=steps)
 
 
-_CONTROL_PAPER = Row(
+_CONTROL_PAPER = ScaleRow(
     source="the authors' code for MuJoCo (docs/deviations.md)",
     torso=MLPTorso(dense=(256, 256)),
     optimizer=Adam(learning_rate=3e-4, epsilon=1e-8),
@@ -196,7 +196,7 @@ _CONTROL_PAPER = Row(
 
 _SMALL_CONV = ConvTorso(convolutions=(ConvLayer(features=4, kernel=8, stride=4),), dense=(16,))
 
-TABLE: dict[tuple[str, Scale], Row] = {
+SCALE_ROWS: dict[tuple[str, Scale], ScaleRow] = {
     ("minatar", "smoke"): replace(_SMOKE, torso=_minatar_torso(4, 16)),
     ("minatar", "laptop"): _MINATAR_LAPTOP,
     ("minatar", "paper"): replace(
@@ -247,7 +247,7 @@ TABLE: dict[tuple[str, Scale], Row] = {
 }
 
 # Where the paper's own table differs from the code it was run with (Deviation D1, D2).
-_PAPER_TABLE: dict[tuple[str, Scale], Row] = {
+_PAPER_TABLE: dict[tuple[str, Scale], ScaleRow] = {
     ("atari", "paper"): replace(
         _ATARI_PAPER,
         source="the paper's table 1",
@@ -257,9 +257,9 @@ _PAPER_TABLE: dict[tuple[str, Scale], Row] = {
 }
 
 
-def row_for(family: str, scale: Scale, hyperparameters: Hyperparameters) -> Row:
+def row_for(family: str, scale: Scale, hyperparameters: Hyperparameters) -> ScaleRow:
     if hyperparameters == "code":
-        return TABLE[family, scale]
+        return SCALE_ROWS[family, scale]
     if (family, scale) not in _PAPER_TABLE:
         raise ChorusError(
             "--hyperparameters table is the paper's table for Atari at --scale paper, the only place where it "

@@ -5,21 +5,18 @@ import json
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from chorus.agents.actors import Actor
-from chorus.agents.optimizers import Optimizer
+import chorus.agents.q
+import chorus.agents.sac  # noqa: F401 - registers the learners
+from chorus.agents.agent import Learner
+from chorus.components import AT_LEAST_1, NOT_NEGATIVE, option
 from chorus.config.codec import decode, encode
-from chorus.ensemble.auxiliaries import Auxiliary
-from chorus.ensemble.estimates import Estimate, Selection
-from chorus.ensemble.losses import Loss
-from chorus.ensemble.value_map import ValueMapRule
 from chorus.envs.atari import AtariSettings
 from chorus.errors import ChorusError
-from chorus.networks.layers import Initialization
-from chorus.networks.torsos import Torso
-from chorus.training.acting import Acting, LinearEpsilon
+from chorus.training.acting import ActingRule, LinearEpsilon
 from chorus.training.settings import EvaluationSettings, ReplaySettings, Schedule
 
 Scale = Literal["smoke", "laptop", "paper"]
+SCALES: tuple[Scale, ...] = ("smoke", "laptop", "paper")
 Hyperparameters = Literal["code", "table"]
 
 
@@ -27,79 +24,48 @@ Hyperparameters = Literal["code", "table"]
 class EnvSettings:
     """Where the agent lives."""
 
-    id: str
-    """Gymnasium id, `ALE/Breakout-v5`, `MinAtar/Breakout-v1`, or `my_package:MyEnv-v0`."""
-    num_envs: int
-    """Environments stepped side by side; the number of updates for each agent step does not depend on it."""
-    max_episode_steps: int | None
-    """Agent steps after which an episode is truncated; none means the environment's own limit."""
-    atari: AtariSettings | None = None
-    """What an Atari game may be asked for; none for every other environment."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class AgentSettings:
-    """What learns, and how."""
-
-    members: int
-    """Ensemble size N."""
-    shared_layers: int
-    """Bottom layers with one copy for all members, L."""
-    torso: Torso
-    """The layers below the heads."""
-    value_map: ValueMapRule
-    """What each head predicts and from whom it bootstraps."""
-    actor: Actor
-    """Who chooses actions."""
-    estimate: Estimate
-    """What one prediction is."""
-    loss: Loss
-    """How a prediction is compared with its target."""
-    selection: Selection
-    """Which network chooses the next action."""
-    auxiliary: Auxiliary
-    """What else shapes the features."""
-    initialization: Initialization
-    """How weights and biases are drawn."""
-    prior_scale: float
-    """How much of each member's fixed random network is added to its predictions; 0 is none."""
-    optimizer: Optimizer
-    discount: float
-    """Discount of the main heads."""
-    target_period_updates: int
-    """Gradient steps between copies to the target network."""
-    target_rate: float
-    """The share of the online network that such a copy takes over."""
-    reward_clip: float | None
-    """The learner sees rewards clipped to plus or minus this; none means as they are."""
+    id: str = option(help="Gymnasium id, ALE/Breakout-v5, MinAtar/Breakout-v1, or my_package:MyEnv-v0")
+    num_envs: int = option(
+        flag="num-envs",
+        unit="E",
+        within=AT_LEAST_1,
+        help="environments stepped side by side; the updates per agent step do not depend on it",
+    )
+    max_episode_steps: int | None = option(
+        flag="max-episode-steps",
+        unit="STEPS",
+        within=AT_LEAST_1,
+        help="agent steps after which an episode is truncated; none for the environment's own limit",
+    )
+    atari: AtariSettings | None = option(None, help="settings of Atari games; none for every other environment")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Runtime:
     """The machine. Results repeat bit for bit only with the same number of threads, so it is part of a run."""
 
-    threads: int = 1
-    """CPU threads of the learner."""
-    device: Literal["cpu", "gpu"] = "cpu"
-    """What computes."""
+    threads: int = option(
+        1, flag="threads", unit="T", within=AT_LEAST_1, help="CPU threads; another number gives other low-order bits"
+    )
+    device: Literal["cpu", "gpu"] = option("cpu", flag="device", help="what computes")
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunConfig:
     """Everything that decides what a run writes."""
 
-    preset: str
-    scale: Scale
-    hyperparameters: Hyperparameters
-    seed: int
-    env: EnvSettings
-    agent: AgentSettings
-    acting: Acting
-    exploration: LinearEpsilon
-    replay: ReplaySettings
-    schedule: Schedule
-    evaluation: EvaluationSettings
-    runtime: Runtime
+    preset: str = option(help="the algorithm the configuration started from")
+    scale: Scale = option(help="budget and network together")
+    hyperparameters: Hyperparameters = option(help="the authors' code or the paper's table, where they differ")
+    seed: int = option(unit="S", within=NOT_NEGATIVE, help="root of every random stream")
+    env: EnvSettings = option(help="the environment")
+    agent: Learner = option(help="the learner and its ensemble")
+    acting: ActingRule = option(help="who gathers the data")
+    exploration: LinearEpsilon = option(help="random actions")
+    replay: ReplaySettings = option(help="the replay")
+    schedule: Schedule = option(help="budget")
+    evaluation: EvaluationSettings = option(help="evaluation")
+    runtime: Runtime = option(help="machine")
 
     def to_json(self) -> dict[str, Any]:
         return encode(self)

@@ -1,16 +1,31 @@
 """What one prediction is: the size Z of its last axis and how it becomes a value."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from chorus.components import Component
+from chorus.components import AT_LEAST_1, Component, option, register
 
 
+class Estimate(Component, ABC, interface="estimate"):
+    """What one prediction is."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """Numbers per prediction, Z."""
+
+    @abstractmethod
+    def value(self, prediction: Float[Array, "*axes Z"]) -> Float[Array, "*axes"]:
+        """The expected return a prediction stands for."""
+
+
+@register
 @dataclass(frozen=True, kw_only=True)
-class Scalar(Component):
+class Scalar(Estimate):
     """The expected return itself, Z = 1."""
 
     @property
@@ -21,11 +36,12 @@ class Scalar(Component):
         return jnp.mean(prediction, axis=-1)
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
-class Quantile(Component):
+class Quantile(Estimate):
     """The distribution of the return as equally likely quantiles; its value is their mean (equation E13)."""
 
-    quantiles: int = 200
+    quantiles: int = option(200, unit="Z", within=AT_LEAST_1, help="quantiles per prediction")
 
     @property
     def size(self) -> int:
@@ -35,23 +51,27 @@ class Quantile(Component):
         return jnp.mean(prediction, axis=-1)
 
 
-Estimate = Scalar | Quantile
+class Selection(Component, ABC, interface="selection"):
+    """Which network chooses the next action: the one that learns (Double DQN), or the target network (QR-DQN)."""
+
+    @abstractmethod
+    def choose(self, online: Any, target: Any) -> Any:
+        """One of the two sets of parameters."""
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
-class Online(Component):
+class Online(Selection):
     """Double DQN: the learning network selects, the target network evaluates (equation E1)."""
 
     def choose(self, online: Any, target: Any) -> Any:
         return online
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
-class Target(Component):
+class Target(Selection):
     """The target network selects and evaluates (equation E13)."""
 
     def choose(self, online: Any, target: Any) -> Any:
         return target
-
-
-Selection = Online | Target

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from chorus.components import Component
+from chorus.components import POSITIVE, Component, option, register
 
 
 def huber(residual: Float[Array, "*axes"], threshold: float) -> Float[Array, "*axes"]:
@@ -21,7 +21,17 @@ def huber(residual: Float[Array, "*axes"], threshold: float) -> Float[Array, "*a
     return 0.5 * jnp.square(inside) + threshold * (distance - inside)
 
 
-class HeadLoss(Component, ABC):
+class Loss(Component, ABC, interface="loss"):
+    """How predictions are compared with their targets."""
+
+    @abstractmethod
+    def of_heads(
+        self, main: Int[np.ndarray, " N"], predictions: Float[Array, "N H Z"], targets: Float[Array, "N H Z"]
+    ) -> Float[Array, "N H"]:
+        """The loss of every head of every member, for one transition; `main[i]` is member i's main head."""
+
+
+class HeadLoss(Loss, ABC):
     """The same for main and auxiliary heads."""
 
     @abstractmethod
@@ -34,6 +44,7 @@ class HeadLoss(Component, ABC):
         return jax.vmap(jax.vmap(self))(predictions, targets)
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class Squared(HeadLoss):
     """x², the critic loss of SAC (Haarnoja et al., 2018)."""
@@ -42,21 +53,23 @@ class Squared(HeadLoss):
         return jnp.sum(jnp.square(target - prediction))
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class Huber(HeadLoss):
     """x²/2 up to the threshold, linear beyond it (equation E1)."""
 
-    threshold: float = 1.0
+    threshold: float = option(1.0, unit="D", within=POSITIVE, help="error beyond which the loss is linear")
 
     def __call__(self, prediction: Float[Array, " Z"], target: Float[Array, " Z"]) -> Float[Array, ""]:
         return jnp.sum(huber(target - prediction, self.threshold))
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class QuantileHuber(HeadLoss):
     """Σ_k mean_m |τ_k - 1[u<0]| huber_κ(u), u = y_m - θ_k, τ_k = (k + ½)/Z   (equation E13)."""
 
-    kappa: float = 1.0
+    kappa: float = option(1.0, unit="D", within=POSITIVE, help="error beyond which the loss is linear")
 
     def __call__(self, prediction: Float[Array, " Z"], target: Float[Array, " Z"]) -> Float[Array, ""]:
         residual = target[None, :] - prediction[:, None]
@@ -65,22 +78,24 @@ class QuantileHuber(HeadLoss):
         return jnp.sum(jnp.mean(slope * huber(residual, self.kappa), axis=1))
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class TwiceHuber(HeadLoss):
     """x² up to the threshold, linear beyond it: what grows without bound pulls with a bounded force (equation E22)."""
 
-    threshold: float = 10.0
+    threshold: float = option(10.0, unit="D", within=POSITIVE, help="error beyond which the loss is linear")
 
     def __call__(self, prediction: Float[Array, " Z"], target: Float[Array, " Z"]) -> Float[Array, ""]:
         return 2.0 * jnp.sum(huber(target - prediction, self.threshold))
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
-class MainAndAuxiliary(Component):
+class MainAndAuxiliary(Loss):
     """One error for the heads that members act with, another for what they learn beside them (equation E22)."""
 
-    main: Squared | Huber | TwiceHuber
-    auxiliary: Squared | Huber | TwiceHuber
+    main: HeadLoss = option(help="loss of the heads that members act with")
+    auxiliary: HeadLoss = option(flags={"threshold": "huber-threshold"}, help="loss of all other heads")
 
     def of_heads(
         self, main: Int[np.ndarray, " N"], predictions: Float[Array, "N H Z"], targets: Float[Array, "N H Z"]
@@ -94,6 +109,3 @@ class MainAndAuxiliary(Component):
         # infinite, and a gradient of 0 times infinity is undefined.
         own = jax.vmap(self.main)(of_main(predictions), of_main(targets))
         return jnp.where(is_main, own[:, None], self.auxiliary.of_heads(main, predictions, targets))
-
-
-Loss = Squared | Huber | QuantileHuber | TwiceHuber | MainAndAuxiliary

@@ -2,15 +2,18 @@
 
 Head (i, k) is member i's k-th prediction. A `ValueMap` says the value of whose policy it is, which head of the
 target network it bootstraps from, under which discount, and with which head a member acts. A new algorithm of
-this kind is one class with a `build` method here and one preset.
+this kind is one registered class with a `build` method, and one preset; neither has to live in this package.
 """
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from chorus.components import Component
+from chorus.components import Component, option, register
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +32,12 @@ class ValueMap:
     @property
     def heads(self) -> int:
         return self.policy.shape[1]
+
+    @property
+    def crosses_members(self) -> bool:
+        """Whether a member's targets need the networks or policies of other members."""
+        own = np.arange(self.members)[:, None]
+        return bool(np.any(self.source[..., 0] != own) or np.any(self.policy != own))
 
     def heads_read(self) -> Int[np.ndarray, "N K"]:
         """The heads of each member that some target bootstraps from, so that no other one is evaluated."""
@@ -55,13 +64,22 @@ class ValueMap:
         return np.stack([member, position], axis=-1)
 
 
+class ValueMapRule(Component, ABC, interface="value map"):
+    """What each head predicts and what it bootstraps from, for any number of members."""
+
+    @abstractmethod
+    def build(self, members: int, discount: float) -> ValueMap:
+        """The four tables; `discount` is that of the main heads."""
+
+
 def _grid(members: int, heads: int) -> tuple[np.ndarray, np.ndarray]:
     own, head = np.indices((members, heads))
     return own, head
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
-class Members(Component):
+class Members(ValueMapRule):
     """One head a member: each predicts its own value (Bootstrapped DQN, and Double DQN when alone)."""
 
     def build(self, members: int, discount: float) -> ValueMap:
@@ -74,8 +92,9 @@ class Members(Component):
         )
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
-class Cross(Component):
+class Cross(ValueMapRule):
     """CERL: member i predicts every member k's value, from k's own target (paper, section 5)."""
 
     def build(self, members: int, discount: float) -> ValueMap:
@@ -88,8 +107,9 @@ class Cross(Component):
         )
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
-class CrossOwn(Component):
+class CrossOwn(ValueMapRule):
     """CERL (self-target): as `Cross`, but member i bootstraps from its own k-th head (paper, figure 22)."""
 
     def build(self, members: int, discount: float) -> ValueMap:
@@ -102,11 +122,16 @@ class CrossOwn(Component):
         )
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
-class Horizons(Component):
+class Horizons(ValueMapRule):
     """Multi-horizon: a head a horizon, all evaluating the policy of the longest one (equation E6)."""
 
-    horizons: tuple[int, ...] = (100, 90, 80, 70, 60, 50, 40, 30, 20, 10)
+    horizons: tuple[int, ...] = option(
+        (100, 90, 80, 70, 60, 50, 40, 30, 20, 10),
+        unit="STEPS",
+        help="horizons of the heads; the longest is the main one",
+    )
 
     def build(self, members: int, discount: float) -> ValueMap:
         """Discounts are 1 - 1/horizon; `discount` is the main head's, so the longest horizon must agree."""
@@ -121,13 +146,24 @@ class Horizons(Component):
             main=np.full(members, longest),
         )
 
+    def problems(self, config: Any, spec: Any) -> Iterator[str]:
+        longest, discount = max(self.horizons, default=0), config.agent.discount
+        if min(self.horizons, default=0) < 2:
+            yield f"the horizons are {self.horizons}; each must be at least 2 steps, and there must be one"
+        elif abs(discount - (1 - 1 / longest)) > 1e-6:
+            yield (
+                f"--discount is {discount}; the longest horizon, {longest} steps, is the main head's and means "
+                f"{1 - 1 / longest:.6g}: give that discount, or other horizons"
+            )
 
+
+@register
 @dataclass(frozen=True, kw_only=True)
-class Beside(Component):
+class Beside(ValueMapRule):
     """The heads of `first`, and beside them the shorter horizons of `second`; members act as in `first`."""
 
-    first: Members | Cross | CrossOwn
-    second: Horizons
+    first: ValueMapRule = option(help="the heads that members act with")
+    second: Horizons = option(help="the horizons beside them")
 
     def build(self, members: int, discount: float) -> ValueMap:
         first, second = self.first.build(members, discount), self.second.build(members, discount)
@@ -140,5 +176,6 @@ class Beside(Component):
             main=first.main,
         )
 
-
-ValueMapRule = Members | Cross | CrossOwn | Horizons | Beside
+    def problems(self, config: Any, spec: Any) -> Iterator[str]:
+        if isinstance(self.first, Horizons | Beside):
+            yield f"a value map of kind beside cannot have {self.first.kind} as its first; use members or cross"

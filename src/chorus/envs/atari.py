@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from chorus.components import NOT_NEGATIVE, Range, option
 from chorus.envs.atari_games import canonical, games, minimal_actions
 from chorus.envs.spec import EnvSpec, StepResult
 from chorus.spaces import Discrete
@@ -24,14 +25,30 @@ _SEED_MASK = 0x7FFF_FFFF
 class AtariSettings:
     """What an Atari game may be asked for beyond the paper's protocol."""
 
-    sticky_actions: float = 0.0
-    """Chance that the emulator repeats the action before in a frame; the paper uses none, Gymnasium's v5 0.25."""
-    noop_max: int = 0
-    """At most this many actions that do nothing before each game, their number drawn at random."""
-    terminal_on_life_loss: bool = False
-    """The learner sees a terminal at each lost life; game, frame stack and scores go on."""
-    redraw_on_life_loss: bool = False
-    """Draw the acting member anew at each lost life, not only where a game starts."""
+    sticky_actions: float = option(
+        0.0,
+        flag="sticky-actions",
+        unit="P",
+        within=Range("be a chance from 0 to below 1 (the paper uses 0, Gymnasium's v5 0.25)", 0, 1, high_open=True),
+        help="Atari: chance that the emulator repeats the previous action, from 0 to below 1; Gymnasium's v5 uses 0.25",
+    )
+    noop_max: int = option(
+        0,
+        flag="noop-max",
+        unit="K",
+        within=NOT_NEGATIVE,
+        help="Atari: up to this many no-ops before each game, their number drawn at random",
+    )
+    terminal_on_life_loss: bool = option(
+        False,
+        flag="terminal-on-life-loss",
+        help="Atari: the learner sees a terminal at each lost life; game, frame stack and scores go on",
+    )
+    redraw_on_life_loss: bool = option(
+        False,
+        flag="redraw-on-life-loss",
+        help="Atari: draw the acting member at each lost life, not only where a game starts",
+    )
 
 
 def describe(env_id: str, max_episode_steps: int | None) -> EnvSpec:

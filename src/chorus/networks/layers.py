@@ -6,6 +6,7 @@ last, can stand among them and counts as one layer, so a user's own torso needs 
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -15,7 +16,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from chorus.components import Component
+from chorus.components import POSITIVE, Component, option, register
 from chorus.networks.products import convolve, product
 
 Initializer = Callable[..., Array]
@@ -43,8 +44,22 @@ def orthonormal(x: Float[Array, "rows columns"]) -> Float[Array, "rows columns"]
     return jax.lax.fori_loop(0, x.shape[1], add, jnp.zeros_like(x))
 
 
+class Initialization(Component, ABC, interface="initialization"):
+    """How weights and biases are drawn."""
+
+    shared_head_bias: ClassVar[bool]
+    """Whether a head has one scalar bias for all its outputs."""
+
+    @abstractmethod
+    def weight(self, fan_in: int) -> Initializer: ...
+
+    @abstractmethod
+    def bias(self, fan_in: int) -> Initializer: ...
+
+
+@register
 @dataclass(frozen=True, kw_only=True)
-class FanInUniform(Component):
+class FanInUniform(Initialization):
     """Weights and biases ~ U(-c, c), c = 1/√fan_in; one scalar bias a head, added to all its outputs (E9)."""
 
     shared_head_bias: ClassVar[bool] = True
@@ -56,11 +71,12 @@ class FanInUniform(Component):
         return uniform(1.0 / math.sqrt(fan_in))
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
-class VarianceScaled(Component):
+class VarianceScaled(Initialization):
     """Weights ~ U(-c, c), c = √(3 scale/fan_in); biases zero, one for each output: QR-DQN's (equation E13)."""
 
-    scale: float = 1.0 / math.sqrt(3.0)
+    scale: float = option(1.0 / math.sqrt(3.0), within=POSITIVE, help="variance of the weights, times fan-in")
     shared_head_bias: ClassVar[bool] = False
 
     def weight(self, fan_in: int) -> Initializer:
@@ -70,11 +86,12 @@ class VarianceScaled(Component):
         return nn.initializers.zeros
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
-class Orthogonal(Component):
+class Orthogonal(Initialization):
     """Weights orthogonal with this scale, biases zero, one for each output: SAC's (equation E20)."""
 
-    scale: float = math.sqrt(2.0)
+    scale: float = option(math.sqrt(2.0), within=POSITIVE, help="scale of the orthogonal weights")
     shared_head_bias: ClassVar[bool] = False
 
     def weight(self, fan_in: int) -> Initializer:
@@ -87,9 +104,6 @@ class Orthogonal(Component):
 
     def bias(self, fan_in: int) -> Initializer:
         return nn.initializers.zeros
-
-
-Initialization = FanInUniform | VarianceScaled | Orthogonal
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,14 @@ Each is a description whose `layers()` are flax modules; `CustomTorso` carries a
 and how many numbers a head has matter to `Widened` only.
 """
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import flax.linen as nn
 
-from chorus.components import Component
+from chorus.components import Component, option, register
 from chorus.errors import ChorusError
 from chorus.networks.layers import DEFAULT_INITIALIZATION, Conv, Dense, Initialization, WidenedDense
 
@@ -23,17 +25,38 @@ class ConvLayer:
     stride: int = 1
 
 
+class Torso(Component, ABC, interface="torso"):
+    """The layers below the heads."""
+
+    @abstractmethod
+    def layers(
+        self, initialization: Initialization = DEFAULT_INITIALIZATION, members: int = 1, outputs: int = 1
+    ) -> tuple[nn.Module, ...]:
+        """Flax modules, bottom layer first; `outputs` numbers per head of each of the `members`."""
+
+    @property
+    @abstractmethod
+    def feature_layers(self) -> int:
+        """How many bottom layers make the representation that an auxiliary loss shapes."""
+
+
+def _no_dense_problem(dense: tuple[int, ...]) -> Iterator[str]:
+    if any(width < 1 for width in dense):
+        yield f"agent.torso.dense is {list(dense)}; every layer needs at least 1 unit"
+
+
 def _dense(widths: tuple[int, ...], initialization: Initialization) -> tuple[nn.Module, ...]:
     return tuple(Dense(features=width, initialization=initialization) for width in widths)
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
-class ConvTorso(Component):
+class ConvTorso(Torso):
     """Convolutions, then dense layers, a ReLU after each; `nature()` is the paper's."""
 
-    convolutions: tuple[ConvLayer, ...]
-    dense: tuple[int, ...]
-    padding: Literal["valid", "same"] = "valid"
+    convolutions: tuple[ConvLayer, ...] = option(help="the convolutions, bottom layer first")
+    dense: tuple[int, ...] = option(unit="UNITS", help="widths of the dense layers above them")
+    padding: Literal["valid", "same"] = option("valid", help="whether convolutions pad with zeros to keep the size")
 
     def layers(
         self, initialization: Initialization = DEFAULT_INITIALIZATION, members: int = 1, outputs: int = 1
@@ -50,12 +73,24 @@ class ConvTorso(Component):
         """The convolutions: what an auxiliary loss calls the representation is their output."""
         return len(self.convolutions)
 
+    def problems(self, config: Any, spec: Any) -> Iterator[str]:
+        if not self.convolutions and not self.dense:
+            yield "agent.torso has no layers; heads need at least one below them: give agent.torso.dense a width"
+        yield from _no_dense_problem(self.dense)
+        for layer in self.convolutions:
+            if min(layer.features, layer.kernel, layer.stride) < 1:
+                yield (
+                    f"agent.torso.convolutions has {layer.features} channels, kernel {layer.kernel} and stride "
+                    f"{layer.stride}; each must be at least 1"
+                )
 
+
+@register
 @dataclass(frozen=True, kw_only=True)
-class MLPTorso(Component):
+class MLPTorso(Torso):
     """Dense layers only, a ReLU after each."""
 
-    dense: tuple[int, ...]
+    dense: tuple[int, ...] = option(unit="UNITS", help="widths of the dense layers, bottom layer first")
 
     def layers(
         self, initialization: Initialization = DEFAULT_INITIALIZATION, members: int = 1, outputs: int = 1
@@ -67,12 +102,18 @@ class MLPTorso(Component):
         """All but the last: there are no convolutions to draw the line."""
         return len(self.dense) - 1
 
+    def problems(self, config: Any, spec: Any) -> Iterator[str]:
+        if not self.dense:
+            yield "agent.torso has no layers; heads need at least one below them: give agent.torso.dense a width"
+        yield from _no_dense_problem(self.dense)
 
+
+@register
 @dataclass(frozen=True, kw_only=True)
-class Widened(Component):
+class Widened(Torso):
     """A torso whose last hidden layer is so much wider that the ensemble has as many parameters as CERL's (E18)."""
 
-    torso: ConvTorso | MLPTorso
+    torso: ConvTorso | MLPTorso = option(help="the torso whose last hidden layer is widened")
 
     def layers(
         self, initialization: Initialization = DEFAULT_INITIALIZATION, members: int = 1, outputs: int = 1
@@ -81,19 +122,24 @@ class Widened(Component):
         features = self.torso.dense[-1]
         return (*below, WidenedDense(features, initialization, members=members, outputs=outputs))
 
+    def problems(self, config: Any, spec: Any) -> Iterator[str]:
+        if not self.torso.dense:
+            yield "agent.torso.torso.dense is []; it needs a layer to widen"
+
     @property
     def feature_layers(self) -> int:
         return self.torso.feature_layers
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
-class CustomTorso(Component):
+class CustomTorso(Torso):
     """A user's own flax modules, each one layer that maps [B, ...] to [B, ...].
 
     A configuration file holds only the description: modules are code, and are given again from Python.
     """
 
-    description: str
+    description: str = option(help="the modules as Python prints them")
     modules: tuple[nn.Module, ...] = field(default=(), compare=False, metadata={"stored": False})
 
     @property
@@ -130,6 +176,3 @@ def nature() -> ConvTorso:
         ),
         dense=(512,),
     )
-
-
-Torso = ConvTorso | MLPTorso | Widened | CustomTorso

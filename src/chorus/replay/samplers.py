@@ -1,12 +1,14 @@
 """Who learns from which data. A sampler draws valid windows only and never falls back silently."""
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Integer
 
-from chorus.components import Component
+from chorus.components import ABOVE_0, SHARE, Component, option, register
 from chorus.errors import ChorusError
 from chorus.replay.batch import Batch
 from chorus.replay.ring import Ring
@@ -32,34 +34,50 @@ class Sample(NamedTuple):
     owns_nothing: Bool[np.ndarray, " N"]
 
 
-class _Unmasked(Component):
-    """Every member learns from every transition of its batch."""
+class Sampler(Component, ABC, interface="sampler"):
+    """Who learns from which data."""
 
+    each_its_own: ClassVar[bool] = False
+    """Whether every member gets a batch of its own."""
     masked: ClassVar[bool] = False
+    """Whether a bootstrap mask is stored with every transition."""
 
-    def draw_mask(self, rng: np.random.Generator, lanes: int, members: int) -> None:
+    @abstractmethod
+    def sample(self, ring: Ring, rng: np.random.Generator, batch_size: int, steps: int, members: int) -> Sample:
+        """A batch of `steps`-step windows."""
+
+    def draw_mask(self, rng: np.random.Generator, lanes: int, members: int) -> Bool[np.ndarray, "E N"] | None:
+        """Which members will learn from the transitions that are stored now; None for all of them."""
         return None
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
-class Shared(_Unmasked):
+class Shared(Sampler):
     """One batch for all members, uniform over every transition in the window."""
-
-    each_its_own: ClassVar[bool] = False
 
     def sample(self, ring: Ring, rng: np.random.Generator, batch_size: int, steps: int, members: int) -> Sample:
         places = draw_uniform(ring, rng, batch_size, steps)
         return _read(ring, _for_all(places), steps, np.zeros(members, bool))
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
-class SelfOversampled(_Unmasked):
+class SelfOversampled(Sampler):
     """With this chance a member learns from its own transitions only, else from the common batch (equation E16)."""
 
-    own_probability: float = 0.5
-    """Chance that a member's batch holds its own transitions only."""
-    joint_coin: bool = False
-    """One coin for all members in each update, as in the authors' code, instead of one a member (Deviation D19)."""
+    own_probability: float = option(
+        0.5,
+        flag="own-probability",
+        unit="P",
+        within=SHARE,
+        help="chance that a member's batch holds only its own transitions, 0 to 1",
+    )
+    joint_coin: bool = option(
+        False,
+        flag="joint-coin",
+        help="one coin per update for all members, as in the authors' code, instead of one per member (Deviation D19)",
+    )
     each_its_own: ClassVar[bool] = True
 
     def sample(self, ring: Ring, rng: np.random.Generator, batch_size: int, steps: int, members: int) -> Sample:
@@ -71,14 +89,28 @@ class SelfOversampled(_Unmasked):
         places = Places(*(np.stack(column, axis=1) for column in columns))
         return _read(ring, places, steps, coins & np.array([one is None for one in own]))
 
+    def problems(self, config: Any, spec: Any) -> Iterator[str]:
+        agent = config.agent
+        if agent.value_map.build(agent.members, agent.discount).crosses_members:
+            yield (
+                "CERL cannot learn from one batch per member: its targets would need every member's network on every "
+                "other member's batch, N times the work, and the paper does not define it; use the sampler shared, or "
+                "bootstrapped-dqn"
+            )
 
+
+@register
 @dataclass(frozen=True, kw_only=True)
-class BootstrapMasked(Component):
+class BootstrapMasked(Sampler):
     """One batch for all members, of which each learns from what its stored mask keeps (equation E17)."""
 
-    keep_probability: float = 0.75
-    """Chance, drawn for each transition and member when it is stored, that the member learns from it."""
-    each_its_own: ClassVar[bool] = False
+    keep_probability: float = option(
+        0.75,
+        flag="keep-probability",
+        unit="P",
+        within=ABOVE_0,
+        help="chance that a member learns from a transition, drawn when it is stored, above 0 and at most 1",
+    )
     masked: ClassVar[bool] = True
 
     def sample(self, ring: Ring, rng: np.random.Generator, batch_size: int, steps: int, members: int) -> Sample:
@@ -154,6 +186,3 @@ def draw_uniform(ring: Ring, rng: np.random.Generator, count: int, steps: int) -
         f"after {_MOST_ROUNDS} rounds no complete {steps}-step window was found among {len(ring)} transitions; "
         "raise --learning-starts or lower the number of steps"
     )
-
-
-Sampler = Shared | SelfOversampled | BootstrapMasked

@@ -8,25 +8,18 @@ from typing import Any
 import jax
 from jaxtyping import Array, PRNGKeyArray
 
-from chorus.agents.actors import SquashedGaussian
 from chorus.agents.agent import Agent
-from chorus.agents.q import Network, QLearning, q_agent
-from chorus.agents.sac import Networks, SoftActorCritic, sac_agent
 from chorus.config.schema import RunConfig
 from chorus.envs.atari import AtariSettings
 from chorus.envs.registry import describe, is_jax, make_host, make_jax
 from chorus.envs.spec import EnvSpec, HostEnvs
 from chorus.errors import ChorusError
-from chorus.networks.forked import Forked
-from chorus.networks.prior import WithPrior
 from chorus.randomness import init_key
-from chorus.replay.ring import RingLayout
 from chorus.runs.progress import ProgressView
-from chorus.runs.resources import check_room
+from chorus.runs.resources import check_resources, ends_with_episode, ring_layout
 from chorus.runs.run_directory import RunDirectory
 from chorus.runs.trackers import Tracker
 from chorus.runs.training import Training
-from chorus.spaces import Box, Discrete
 from chorus.training.diagnostics import Diagnostics
 from chorus.training.evaluate import Evaluator
 from chorus.training.loop import Loop
@@ -44,7 +37,7 @@ class Assembly:
     @staticmethod
     def of(config: RunConfig) -> "Assembly":
         spec = describe(config.env.id, config.env.max_episode_steps)
-        return Assembly(config, spec, build_agent(config, spec))
+        return Assembly(config, spec, config.agent.build(spec))
 
     def check_network(self) -> None:
         """Shapes only: whether the layers fit each other and what the environment shows."""
@@ -57,11 +50,11 @@ class Assembly:
                 f"({type(problem).__name__}: {first_line}); change agent.torso"
             ) from problem
 
-    def check_room(self, path: Path) -> None:
+    def check_resources(self, path: Path) -> None:
         """Whether the run's folder has the disk, and this machine the memory, that the run will take."""
         state = jax.eval_shape(self.agent.init, init_key(0))
         state_bytes = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(state))
-        check_room(self.ring_layout(), state_bytes, path)
+        check_resources(ring_layout(self.config, self.spec), state_bytes, path)
 
     def make_stepper(
         self,
@@ -105,12 +98,8 @@ class Assembly:
             ),
             schedule=config.schedule,
             replay=config.replay,
-            whole_episodes=self.whole_episodes,
+            whole_episodes=ends_with_episode(config, self.spec),
         )
-
-    @property
-    def whole_episodes(self) -> bool:
-        return self.spec.whole_episodes and self.config.env.num_envs == 1
 
     def evaluator(self, slots: int | None = None, render: bool = False) -> Evaluator:
         """`render` asks environments that live in Python for frames.
@@ -131,20 +120,6 @@ class Assembly:
             reward_clip=config.agent.reward_clip,
         )
 
-    def ring_layout(self) -> RingLayout:
-        beyond = (self.spec.max_episode_steps or 0) if self.whole_episodes else 0
-        return RingLayout(
-            lanes=self.config.env.num_envs,
-            capacity=self.config.replay.capacity,
-            iteration_steps=self.config.schedule.iteration_steps + beyond,
-            observation_shape=self.spec.observation_shape,
-            observation_dtype=self.spec.observation_dtype,
-            frame_stack=self.spec.frame_stack,
-            masked_members=self.config.agent.members if self.config.replay.sampler.masked else 0,
-            action_shape=self.spec.actions.shape,
-            action_dtype=self.spec.actions.dtype,
-        )
-
     def training(
         self, directory: RunDirectory, progress: ProgressView, trackers: list[Tracker], keep_replay: bool
     ) -> Training:
@@ -153,7 +128,7 @@ class Assembly:
             evaluator=self.evaluator(),
             evaluation=self.config.evaluation,
             diagnostics=Diagnostics(self.agent, self.config.agent.members),
-            layout=self.ring_layout(),
+            layout=ring_layout(self.config, self.spec),
             seed=self.config.seed,
             action_repeat=self.spec.action_repeat,
             directory=directory,
@@ -163,54 +138,7 @@ class Assembly:
         )
 
 
-def build_network(config: RunConfig, spec: EnvSpec, actions: Discrete) -> Network:
-    agent = config.agent
-    value_map = agent.value_map.build(agent.members, agent.discount)
-    network = Forked(
-        torso=agent.torso.layers(agent.initialization, agent.members, actions.count * agent.estimate.size),
-        members=agent.members,
-        shared=agent.shared_layers,
-        heads=value_map.heads,
-        actions=actions.count,
-        estimate_size=agent.estimate.size,
-        channels_first=spec.channels_first,
-        initialization=agent.initialization,
-        feature_layers=agent.torso.feature_layers,
-    )
-    return WithPrior(network, value_map.policy, agent.prior_scale) if agent.prior_scale else network
-
-
-def build_agent(config: RunConfig, spec: EnvSpec) -> Agent:
-    agent = config.agent
-    value_map = agent.value_map.build(agent.members, agent.discount)
-    if isinstance(agent.actor, SquashedGaussian) and isinstance(spec.actions, Box):
-        soft = SoftActorCritic(
-            value_map=value_map,
-            loss=agent.loss,
-            actor=agent.actor,
-            optimizer=agent.optimizer,
-            target_period_updates=agent.target_period_updates,
-            target_rate=agent.target_rate,
-            reward_clip=agent.reward_clip,
-        )
-        networks = Networks.build(agent.torso, agent.initialization, value_map, spec.actions)
-        return sac_agent(soft, networks, spec.example(), spec.actions)
-    assert isinstance(spec.actions, Discrete), "validation refuses a greedy actor of Box actions"
-    rule = QLearning(
-        value_map=value_map,
-        estimate=agent.estimate,
-        loss=agent.loss,
-        optimizer=agent.optimizer,
-        target_period_updates=agent.target_period_updates,
-        target_rate=agent.target_rate,
-        reward_clip=agent.reward_clip,
-        selection=agent.selection,
-        auxiliary=agent.auxiliary,
-    )
-    return q_agent(rule, build_network(config, spec, spec.actions), spec.example(), spec.frame_stack)
-
-
 def count_parameters(config: RunConfig, spec: EnvSpec) -> int:
     """Of what acts and learns; target networks are not counted."""
-    state = jax.eval_shape(build_agent(config, spec).init, init_key(0))
+    state = jax.eval_shape(config.agent.build(spec).init, init_key(0))
     return sum(int(leaf.size) for leaf in jax.tree.leaves(state.params))

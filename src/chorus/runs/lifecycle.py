@@ -1,91 +1,104 @@
-"""A run from its configuration to its end: its directory made, or found and gone on with."""
+"""A run from its configuration to its end: start, resume, and what its directory says about it."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import flax.linen as nn
 
-from chorus.config.resolution import Resolved, run_name
+from chorus.components import Component
+from chorus.config.codec import nodes
+from chorus.config.identity import identity, run_name
+from chorus.config.presets import find_preset
+from chorus.config.resolution import Resolved
 from chorus.config.schema import RunConfig
 from chorus.errors import ChorusError
 from chorus.networks.torsos import custom
+from chorus.plugins import load_plugins, plugins_of
 from chorus.runs.assembly import Assembly
 from chorus.runs.progress import ProgressView
 from chorus.runs.run_directory import RunDirectory
 from chorus.runs.runtime import prepare, provenance
 from chorus.runs.trackers import Shielded, TensorBoard, Tracker, WeightsAndBiases
 
-Torso = nn.Module | tuple[nn.Module, ...]
+FlaxTorso = nn.Module | tuple[nn.Module, ...]
 
 
-def create(
-    resolved: Resolved, out: Path, *, tensorboard: bool = False, track: bool = False, keep_replay: bool = False
-) -> tuple[Assembly, Path]:
-    """The directory of a resolved run, once everything that can be wrong with it has been ruled out."""
+def describe_run(resolved: Resolved) -> dict[str, Any]:
+    """The part of `meta.json` that follows from what was asked for: what the run is, and the plugins it needs."""
+    components = (node for _, node in nodes(resolved.config) if isinstance(node, Component))
+    lineage = find_preset(resolved.config.preset).lineage()
+    modules = [*(type(one).__module__ for one in components), *(preset.change.__module__ for preset in lineage)]
+    return {"identity": identity(resolved), "plugins": plugins_of(modules)}
+
+
+def create_run(resolved: Resolved, out: Path, **switches: bool) -> tuple[Assembly, Path]:
+    """The directory of a new run, made once everything that can be wrong with it has been ruled out.
+
+    `switches` are tensorboard, track and keep_replay.
+    """
     path = out / run_name(resolved)
-    overrides = {"tensorboard": tensorboard, "track": track, "keep_replay": keep_replay}
-    return create_in(path, resolved.config, {**provenance(), **overrides}), path
+    return _create(path, resolved.config, {**describe_run(resolved), **switches}), path
 
 
-def create_in(path: Path, config: RunConfig, meta: dict[str, Any]) -> Assembly:
-    """A new run in this directory."""
+def _create(path: Path, config: RunConfig, about: Mapping[str, Any]) -> Assembly:
     prepare(config.runtime)
     assembly = Assembly.of(config)
     assembly.check_network()
     directory = RunDirectory(path)
     if directory.exists() and directory.read_config() != config.to_json():
         raise ChorusError(f"{path} is another run's directory: its config.json differs; choose another --out")
-    assembly.check_room(path)
-    directory.create(config.to_json(), meta)
+    assembly.check_resources(path)
+    directory.create(config.to_json(), {**provenance(), **about})
     return assembly
 
 
-def perform(
-    path: Path, config: RunConfig, command: list[str], progress: ProgressView, *, patience_seconds: float = 0.0
+def start_run(
+    path: Path, config: RunConfig, about: Mapping[str, Any], progress: ProgressView, *, patience_seconds: float = 0.0
 ) -> dict[str, Any]:
-    """The run's last status: made if it is missing, gone on with if it was cut, left alone if it has ended.
+    """Start the run in this directory, or resume it if it exists; returns its last status.
 
-    If another process is still at it, that is waited for with some patience.
+    `about` is added to the `meta.json` of a new run. A run that another process holds is waited for.
     """
     if RunDirectory(path).exists():
-        return go_on(path, progress, patience_seconds=patience_seconds)
-    _clear_stillborn(path)
-    return run_in(create_in(path, config, {**provenance(), "command": command}), path, progress)
+        return resume_run(path, progress, patience_seconds=patience_seconds)
+    _remove_empty(path)
+    return train_run(_create(path, config, about), path, progress)
 
 
-def _clear_stillborn(path: Path) -> None:
-    """What a process leaves that was killed between making a directory and writing its first file."""
+def _remove_empty(path: Path) -> None:
+    """Remove what a process leaves that was killed between making a directory and writing its first file."""
     if path.is_dir() and all(file.name.startswith(".") for file in path.iterdir()):
         for file in path.iterdir():
             file.unlink()
         path.rmdir()
 
 
-def go_on(
-    path: Path, progress: ProgressView, torso: Torso | None = None, *, patience_seconds: float = 0.0
+def resume_run(
+    path: Path, progress: ProgressView, torso: FlaxTorso | None = None, *, patience_seconds: float = 0.0
 ) -> dict[str, Any]:
-    """The status after resuming; runs that have ended are not touched."""
+    """The status after resuming. A run that has ended is left alone, except for a replay that should be gone."""
     directory = RunDirectory(path)
     config = stored_config(directory, torso)
     if directory.has_ended():
-        tidy(directory)
+        _remove_leftover_replay(directory)
         return directory.read_status()
     prepare(config.runtime)
     assembly = Assembly.of(config)
-    assembly.check_room(path)
-    return run_in(assembly, path, progress, patience_seconds)
+    assembly.check_resources(path)
+    return train_run(assembly, path, progress, patience_seconds)
 
 
-def tidy(directory: RunDirectory) -> None:
-    """A run killed between its last status and the removal of its replay still has it: remove it now."""
+def _remove_leftover_replay(directory: RunDirectory) -> None:
+    """A run killed between its last status and the removal of its replay still has it."""
     if directory.replay.exists() and not directory.read_meta().get("keep_replay"):
         directory.lock()
         directory.delete_replay()
         directory.close()
 
 
-def run_in(assembly: Assembly, path: Path, progress: ProgressView, patience_seconds: float = 0.0) -> dict[str, Any]:
+def train_run(assembly: Assembly, path: Path, progress: ProgressView, patience_seconds: float = 0.0) -> dict[str, Any]:
     """Train in an existing directory, from its newest checkpoint if it has one, until the run ends."""
     directory = RunDirectory(path)
     meta = directory.read_meta()
@@ -108,8 +121,11 @@ def _trackers(path: Path, config: RunConfig, meta: dict[str, Any]) -> list[Track
     return trackers
 
 
-def stored_config(directory: RunDirectory, torso: Torso | None = None) -> RunConfig:
-    config = RunConfig.from_json(directory.read_config(), str(directory.path / "config.json"))
+def stored_config(directory: RunDirectory, torso: FlaxTorso | None = None) -> RunConfig:
+    """The configuration of a run, its plugins loaded first."""
+    data = directory.read_config()
+    load_plugins(directory.read_meta().get("plugins", ()), needed_by=str(directory.path))
+    config = RunConfig.from_json(data, str(directory.path / "config.json"))
     if torso is None:
         return config
     return replace(config, agent=replace(config.agent, torso=custom(torso)))

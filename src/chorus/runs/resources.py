@@ -1,4 +1,4 @@
-"""Whether a run has room: what its replay and checkpoints take of memory and disk, and what is free.
+"""The resources of a run: what its replay and checkpoints take of memory and disk, and what is free.
 
 A mapped file that outgrows its disk ends the process without a word, so a run is refused before it starts instead.
 """
@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from chorus.config.schema import RunConfig
+from chorus.envs.spec import EnvSpec
 from chorus.errors import ChorusError
 from chorus.replay.columns import row_bytes
 from chorus.replay.ring import RingLayout
@@ -21,7 +23,28 @@ _GIGABYTE = 1e9
 _OWN_GROUP, _ALL_GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
 
 
-def check_room(layout: RingLayout, state_bytes: int, run: Path) -> None:
+def ends_with_episode(config: RunConfig, spec: EnvSpec) -> bool:
+    """Whether an iteration goes on to the end of its last episode, as the paper's single Atari game does."""
+    return spec.whole_episodes and config.env.num_envs == 1
+
+
+def ring_layout(config: RunConfig, spec: EnvSpec) -> RingLayout:
+    """The replay's size, from configuration and environment alone: no agent is built and no device is touched."""
+    beyond = (spec.max_episode_steps or 0) if ends_with_episode(config, spec) else 0
+    return RingLayout(
+        lanes=config.env.num_envs,
+        capacity=config.replay.capacity,
+        iteration_steps=config.schedule.iteration_steps + beyond,
+        observation_shape=spec.observation_shape,
+        observation_dtype=spec.observation_dtype,
+        frame_stack=spec.frame_stack,
+        masked_members=config.agent.members if config.replay.sampler.masked else 0,
+        action_shape=spec.actions.shape,
+        action_dtype=spec.actions.dtype,
+    )
+
+
+def check_resources(layout: RingLayout, state_bytes: int, run: Path) -> None:
     """Raises a sentence with the numbers and the remedy if the run in this folder, which need not exist, has none."""
     problems = []
     present = allocated_bytes(run)

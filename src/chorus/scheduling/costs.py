@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-from chorus.config.schema import AgentSettings, RunConfig
+from chorus.agents.agent import Learner
+from chorus.config.schema import RunConfig
 from chorus.ensemble.auxiliaries import Mico
 from chorus.ensemble.value_map import Horizons
 from chorus.envs.registry import describe
@@ -78,7 +79,7 @@ def seconds(config: RunConfig) -> float:
     rate, members = _gpu_rate(config, family), float(config.agent.members)
     if not on_gpu(config):
         rate = _cpu_rate(config, family)
-        members = 1.0 + (members - 1.0) * (_UNSHARED if config.agent.shared_layers else 1.0)
+        members = 1.0 + (members - 1.0) * (_UNSHARED if _shared_layers(config) else 1.0)
     schedule = config.schedule
     updates = max(0, schedule.total_steps - schedule.learning_starts) / schedule.update_period_steps
     return _START_SECONDS + schedule.total_steps * rate.step + updates * members * rate.member
@@ -90,9 +91,15 @@ def _cpu_rate(config: RunConfig, family: str) -> Rate:
     return Rate(step=rate.step, member=rate.member * work + _extra(config.agent))
 
 
-def _extra(agent: AgentSettings) -> float:
-    parts = (agent.auxiliary, agent.value_map)
-    return _PAIR_OF_QUANTILES * (agent.estimate.size**2 - 1) + sum(_EXTRA.get(type(part), 0.0) for part in parts)
+def _shared_layers(config: RunConfig) -> int:
+    """Learners without the field share nothing."""
+    return getattr(config.agent, "shared_layers", 0)
+
+
+def _extra(agent: Learner) -> float:
+    parts, estimate = (agent.auxiliary, agent.value_map), getattr(agent, "estimate", None)
+    quantiles = estimate.size if estimate else 1
+    return _PAIR_OF_QUANTILES * (quantiles**2 - 1) + sum(_EXTRA.get(type(part), 0.0) for part in parts)
 
 
 def _gpu_rate(config: RunConfig, family: str) -> Rate:
@@ -104,7 +111,7 @@ def _gpu_rate(config: RunConfig, family: str) -> Rate:
     if family == "control":
         one, ten, steps = 0.5 * _HOUR, 1.25 * _HOUR, 1e6
     else:
-        one, ten, steps = 2.0 * _DAY, (3.5 if config.agent.shared_layers < 3 else 3.0) * _DAY, 5e7
+        one, ten, steps = 2.0 * _DAY, (3.5 if _shared_layers(config) < 3 else 3.0) * _DAY, 5e7
     each = (ten - one) / 9
     return Rate(step=(one - each) / steps, member=each / steps * config.schedule.update_period_steps)
 

@@ -5,16 +5,19 @@ The directory is named by the configuration, so whoever asks for the same run fi
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from chorus.config.resolution import Request, Resolved, configuration_name, name_of_seed, resolve
+from chorus.config.identity import configuration_name, name_of_seed
+from chorus.config.resolution import Request, Resolved, resolve
 from chorus.config.schema import RunConfig, Scale
 from chorus.config.validation import validate
+from chorus.envs.registry import describe
 from chorus.errors import ChorusError
-from chorus.runs.assembly import Assembly
-from chorus.runs.resources import resident_bytes
+from chorus.runs.lifecycle import describe_run
+from chorus.runs.resources import resident_bytes, ring_layout
 from chorus.runs.run_directory import RunDirectory
 from chorus.studies.study import Part
 
@@ -31,10 +34,17 @@ class Job:
 
     config: RunConfig
     path: Path
+    resolved: Resolved | None = field(default=None, compare=False, repr=False)
+    """Where the configuration came from; a run that exists already does without."""
 
     @property
     def name(self) -> str:
         return self.path.name
+
+    @cached_property
+    def about(self) -> dict[str, Any]:
+        """What its `meta.json` will say: its identity and its plugins."""
+        return describe_run(self.resolved) if self.resolved else {}
 
     @property
     def total_steps(self) -> int:
@@ -42,7 +52,7 @@ class Job:
 
     def message(self) -> dict[str, Any]:
         """What another process, perhaps on another machine, must be told."""
-        return {"path": str(self.path.absolute()), "config": self.config.to_json()}
+        return {"path": str(self.path.absolute()), "config": self.config.to_json(), "about": self.about}
 
     @property
     def state(self) -> State:
@@ -114,14 +124,14 @@ def jobs_for(requests: Iterable[Request], out: Path, known: Known | None = None)
 
 def _job(request: Request, out: Path, known: Known) -> Job:
     """Seeds of one configuration are resolved once: describing an environment may mean constructing it."""
-    but_for_the_seed = repr(replace(request, seed=None))
-    if but_for_the_seed not in known:
+    same = repr(replace(request, seed=None, swept=(), study=None))
+    if same not in known:
         found = resolve(request)
-        known[but_for_the_seed] = found, configuration_name(found)
-    found, name = known[but_for_the_seed]
+        known[same] = found, configuration_name(found)
+    found, name = known[same]
     config = found.config if request.seed is None else replace(found.config, seed=request.seed)
     validate(config, found.spec)
-    return Job(config, out / name_of_seed(name, config.seed))
+    return Job(config, out / name_of_seed(name, config.seed), replace(found, request=request, config=config))
 
 
 def check_directory(job: Job) -> None:
@@ -134,9 +144,16 @@ def check_directory(job: Job) -> None:
         )
 
 
-def jobs_of(part: Part, scale: Scale, out: Path, device: str | None = None, known: Known | None = None) -> list[Job]:
+def jobs_of(
+    part: Part,
+    scale: Scale,
+    out: Path,
+    device: str | None = None,
+    known: Known | None = None,
+    study: str | None = None,
+) -> list[Job]:
     """The runs of a part at a scale, in the order they are started; nothing is touched."""
-    return jobs_for(part.requests(scale, device), out, known)
+    return jobs_for(part.requests(scale, device, study), out, known)
 
 
 # Of a process that has imported JAX and compiled a run (docs/engines.md).
@@ -145,4 +162,5 @@ _PROCESS_BYTES = 600_000_000
 
 def memory_bytes(job: Job) -> int:
     """About what a run takes: the process, and of its replay what must stay in memory."""
-    return _PROCESS_BYTES + resident_bytes(Assembly.of(job.config).ring_layout())
+    spec = describe(job.config.env.id, job.config.env.max_episode_steps)
+    return _PROCESS_BYTES + resident_bytes(ring_layout(job.config, spec))

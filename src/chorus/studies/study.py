@@ -48,9 +48,16 @@ class Arm:
     settings: Mapping[str, tuple[Any, ...] | Scaled[tuple[Any, ...]]] = field(default_factory=dict)
     seeds: Scaled[int] | None = None
 
+    def _values(self, scale: Scale) -> dict[str, tuple[Any, ...]]:
+        return {name: at.at(scale) if isinstance(at, Scaled) else at for name, at in self.settings.items()}
+
+    def swept(self, scale: Scale) -> tuple[str, ...]:
+        """The options that this arm varies."""
+        return tuple(name for name, values in self._values(scale).items() if len(values) > 1)
+
     def variants(self, scale: Scale) -> Iterator[dict[str, Any]]:
         """The options of each configuration of this arm."""
-        values = {name: at.at(scale) if isinstance(at, Scaled) else at for name, at in self.settings.items()}
+        values = self._values(scale)
         for chosen in product(*values.values()):
             yield {name: value for name, value in zip(values, chosen, strict=True) if value is not None}
 
@@ -68,12 +75,20 @@ class Part:
         environments = Scaled(**{scale: replace(at, seeds=seeds) for scale, at in vars(self.environments).items()})
         return replace(self, environments=environments, arms=tuple(replace(arm, seeds=None) for arm in self.arms))
 
-    def requests(self, scale: Scale, device: str | None = None) -> list[Request]:
+    def requests(self, scale: Scale, device: str | None = None, study: str | None = None) -> list[Request]:
         """Seed by seed, so that a grid that was cut short has something of everything."""
         environments = self.environments.at(scale)
         variants = in_turn([[(arm, options) for options in arm.variants(scale)] for arm in self.arms])
         return [
-            request(arm.preset, env, seed, scale, options, device)
+            Request(
+                preset=arm.preset,
+                env=env,
+                seed=seed,
+                scale=scale,
+                options={**options, **({"device": device} if device else {})},
+                swept=arm.swept(scale),
+                study=study,
+            )
             for seed in first_seeds(max(self._seeds(arm, scale) for arm in self.arms))
             for env in environments.envs
             for arm, options in variants
@@ -105,11 +120,6 @@ class Study:
         if part not in names:
             raise ChorusError(f"{self.name} has no part '{part}'; it has {' and '.join(names)}")
         return tuple(one for one in self.parts if one.name == part)
-
-
-def request(preset: str, env: str, seed: int, scale: Scale, options: Mapping[str, Any], device: str | None) -> Request:
-    wanted = {**options, **({"device": device} if device else {})}
-    return Request(preset=preset, env=env, seed=seed, scale=scale, options=wanted)
 
 
 def first_seeds(count: int) -> range:

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from chorus.config.options import option_applies
-from chorus.config.presets import find_preset
-from chorus.config.resolution import Request
+from chorus.config.options import find_setting
+from chorus.config.resolution import Request, option_applies
 from chorus.config.schema import Hyperparameters, Scale
 from chorus.envs.registry import expand
 from chorus.errors import ChorusError
@@ -36,6 +35,7 @@ class Sweep:
                 scale=self.scale,
                 hyperparameters=self.hyperparameters,
                 options=options,
+                swept=tuple(name for name in options if len(self.settings[name]) > 1),
             )
             for seed in first_seeds(self.seeds)
             for env in expand(self.envs)
@@ -43,15 +43,16 @@ class Sweep:
         ]
 
     def _combinations(self, preset: str) -> list[dict[str, Any]]:
-        names = [name for name in self.settings if option_applies(name, find_preset(preset))]
+        names = [name for name in self.settings if option_applies(name, preset)]
         return [dict(zip(names, values, strict=True)) for values in product(*(self.settings[name] for name in names))]
 
     def left_out(self) -> list[str]:
         """Sentences about settings that some presets do not have: those presets are run without them."""
         found = []
         for name in self.settings:
-            without = [preset for preset in self.presets if not option_applies(name, find_preset(preset))]
+            without = [preset for preset in self.presets if not option_applies(name, preset)]
             if len(without) == len(self.presets):
                 raise ChorusError(f"--set {name} applies to none of the presets {', '.join(without)}; leave it out")
-            found += [f"{preset} has no {name.replace('_', '-')}: it is run without" for preset in without]
+            option = find_setting(name).name
+            found += [f"{preset} has no option {option}; it runs without it" for preset in without]
         return found

@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float, Int
 from chorus.agents.agent import Agent, AgentState
 from chorus.replay.ring import Ring
 from chorus.replay.samplers import Sample
-from chorus.training.acting import Acting, LinearEpsilon
+from chorus.training.acting import ActingRule, LinearEpsilon
 from chorus.training.settings import ReplaySettings, Schedule
 from chorus.training.stepper import Keys, Stepper
 
@@ -45,7 +45,7 @@ class Loop:
 
     agent: Agent
     members: int
-    acting: Acting
+    acting: ActingRule
     epsilon: LinearEpsilon
     stepper: Stepper
     schedule: Schedule

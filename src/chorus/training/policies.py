@@ -3,10 +3,10 @@
 A policy is data, the chance of each member to be followed and how, so that one compiled computation serves all of them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, Shaped
 
 from chorus.agents.agent import Proposal
-from chorus.components import Component
+from chorus.components import NOT_NEGATIVE, Component, option, register
 from chorus.ensemble.votes import action_distance, majority, mean_action, vote_entropy
 from chorus.spaces import Actions, AnyArray, Discrete
 
@@ -68,56 +68,74 @@ def choose(among: Council, proposal: Proposal, member: Int[Array, " E"], way: Wa
     )
 
 
+class Policy(Component, interface="evaluation policy"):
+    """How members become one action in evaluation."""
+
+    @property
+    def way(self) -> Way:
+        return Way()
+
+    def shares(self, members: int) -> Float[np.ndarray, " N"]:
+        """The chance of each member to be followed in an episode."""
+        return np.full(members, 1.0 / members)
+
+
+@register
 @dataclass(frozen=True, kw_only=True)
-class RandomMember(Component):
+class RandomMember(Policy):
     """Individual: a member drawn for each episode decides alone."""
 
-    mode: bool = False
+    mode: bool = option(False, help="take the modes of the members' policies instead of sampling")
 
     @property
     def way(self) -> Way:
         return Way(mode=self.mode)
 
-    def shares(self, members: int) -> Float[np.ndarray, " N"]:
-        return np.full(members, 1.0 / members)
 
-
+@register
 @dataclass(frozen=True, kw_only=True)
-class Member(Component):
+class Member(Policy):
     """Always the same member."""
 
-    index: int
-    way: ClassVar[Way] = Way()
+    index: int = option(within=NOT_NEGATIVE, help="number of the member, from 0")
 
     def shares(self, members: int) -> Float[np.ndarray, " N"]:
         return np.eye(members)[self.index]
 
+    def problems(self, config: Any, spec: Any) -> Iterator[str]:
+        members = config.agent.members
+        if self.index >= members:
+            yield f"an evaluation policy needs member {self.index}; there are members 0 to {members - 1}"
 
+
+@register
 @dataclass(frozen=True, kw_only=True)
-class Vote(Component):
+class Vote(Policy):
     """Aggregate of Discrete actions: the majority of the members' greedy ones, ties broken at random."""
 
-    way: ClassVar[Way] = Way(together=True)
+    @property
+    def way(self) -> Way:
+        return Way(together=True)
 
-    def shares(self, members: int) -> Float[np.ndarray, " N"]:
-        return np.full(members, 1.0 / members)
+    def problems(self, config: Any, spec: Any) -> Iterator[str]:
+        if not isinstance(spec.actions, Discrete):
+            yield f"the policy vote counts Discrete actions and '{spec.id}' has a Box; use mean_action"
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
-class MeanAction(Component):
+class MeanAction(Policy):
     """Aggregate of Box actions: the mean of the members'."""
 
-    mode: bool = False
+    mode: bool = option(False, help="take the modes of the members' policies instead of sampling")
 
     @property
     def way(self) -> Way:
         return Way(together=True, mode=self.mode)
 
-    def shares(self, members: int) -> Float[np.ndarray, " N"]:
-        return np.full(members, 1.0 / members)
-
-
-Policy = RandomMember | Member | Vote | MeanAction
+    def problems(self, config: Any, spec: Any) -> Iterator[str]:
+        if isinstance(spec.actions, Discrete):
+            yield f"the policy mean_action averages a Box and '{spec.id}' has Discrete actions; use vote"
 
 
 def policies_for(actions: Actions) -> dict[str, Policy]:

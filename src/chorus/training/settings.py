@@ -1,7 +1,8 @@
-"""The settings of the machinery around an agent; `chorus.config.schema` composes them into a run's."""
+"""The settings of the machinery around an agent; `chorus.config.schema` composes them into a run's configuration."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from chorus.components import AT_LEAST_1, NOT_NEGATIVE, SHARE, option
 from chorus.replay.samplers import Sampler, Shared
 from chorus.training.policies import Policy
 
@@ -10,15 +11,31 @@ from chorus.training.policies import Policy
 class Schedule:
     """Budgets, in agent steps summed over all slots."""
 
-    total_steps: int
-    """Agent steps of training."""
-    iteration_steps: int
-    """Agent steps between evaluations; environments are made anew and a checkpoint is written each time. A single
-    Atari game goes on to the end of its episode."""
-    learning_starts: int
-    """Agent steps of random actions before the first gradient step."""
-    update_period_steps: int = 4
-    """Agent steps for each gradient step."""
+    total_steps: int = option(
+        flag="total-steps",
+        unit="STEPS",
+        within=AT_LEAST_1,
+        label="{} steps",
+        axis="agent steps of training",
+        help="agent steps of training, over all environments",
+    )
+    iteration_steps: int = option(
+        flag="iteration-steps",
+        unit="STEPS",
+        within=AT_LEAST_1,
+        help="agent steps between evaluations and checkpoints; a single Atari game plays its last episode to the end",
+    )
+    learning_starts: int = option(
+        flag="learning-starts",
+        unit="STEPS",
+        within=NOT_NEGATIVE,
+        # As in the authors' schedule, epsilon starts to fall when learning starts.
+        also=("exploration.warmup_steps",),
+        help="agent steps of random actions before the first gradient step",
+    )
+    update_period_steps: int = option(
+        4, flag="update-period", unit="STEPS", within=AT_LEAST_1, help="agent steps per gradient step"
+    )
 
     @property
     def iterations(self) -> int:
@@ -39,32 +56,48 @@ class Schedule:
 class ReplaySettings:
     """What is kept and what is drawn from it."""
 
-    capacity: int
-    """Transitions in the replay."""
-    batch_size: int
-    """Transitions in a batch."""
-    n_step: int = 1
-    """Rewards in a return before it bootstraps."""
-    sampler: Sampler = field(default_factory=Shared)
-    """Who learns from which data."""
+    capacity: int = option(
+        flag="buffer-size",
+        unit="TRANSITIONS",
+        within=AT_LEAST_1,
+        label="{} buffer",
+        axis="replay capacity (transitions)",
+        log_axis=True,
+        help="transitions in the replay",
+    )
+    batch_size: int = option(flag="batch-size", unit="B", within=AT_LEAST_1, help="transitions per batch")
+    n_step: int = option(1, flag="n-step", unit="n", within=AT_LEAST_1, help="rewards in a return before it bootstraps")
+    sampler: Sampler = option(default_factory=Shared, help="who learns from which data")
 
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationSettings:
     """How the frozen networks are judged at the end of each iteration."""
 
-    episodes: int
-    """At least this many episodes for each policy, rounded up to the same number in each slot."""
-    steps: int = 0
-    """And whole episodes until at least this many agent steps, the same number in each slot; 0 for no such floor."""
-    slots: int
-    """Environments played at once."""
-    epsilon: float = 0.01
-    """Chance of a random action."""
-    max_episode_steps: int = 5_000
-    """Agent steps after which an episode is cut where nothing else limits it: a policy may never end one."""
-    policies: dict[str, Policy] = field(default_factory=dict)
-    """The policies that are judged, by name."""
+    episodes: int = option(
+        flag="eval-episodes",
+        unit="K",
+        within=AT_LEAST_1,
+        help="at least this many episodes per policy, rounded up to the same number in each environment",
+    )
+    steps: int = option(
+        0,
+        flag="eval-steps",
+        unit="STEPS",
+        within=NOT_NEGATIVE,
+        help="and whole episodes until at least this many agent steps, 0 for no such floor",
+    )
+    slots: int = option(flag="eval-envs", unit="E", within=AT_LEAST_1, help="environments played at once")
+    epsilon: float = option(
+        0.01, flag="eval-epsilon", unit="EPS", within=SHARE, help="chance of a random action in evaluation, 0 to 1"
+    )
+    max_episode_steps: int = option(
+        5_000,
+        unit="STEPS",
+        within=AT_LEAST_1,
+        help="agent steps after which an evaluation episode is cut where nothing else limits it",
+    )
+    policies: dict[str, Policy] = option(default_factory=dict, help="the policies that are evaluated, by name")
 
     @property
     def amount(self) -> "Amount":

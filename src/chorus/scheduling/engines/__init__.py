@@ -5,9 +5,10 @@ sees is the grid's business; how far a run is stands in its own directory.
 """
 
 import importlib
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from chorus.errors import ChorusError, did_you_mean
 
@@ -22,6 +23,11 @@ class Ended:
     job: "Job"
     problem: str | None = None
     hopeless: bool = False
+
+
+def with_command(message: dict[str, Any]) -> dict[str, Any]:
+    """A job's message with the command that asked for it, which its `meta.json` records."""
+    return {**message, "about": {**message["about"], "command": sys.argv}}
 
 
 class Engine(Protocol):

@@ -16,7 +16,7 @@ from typing import IO
 from chorus.errors import ChorusError
 from chorus.runs.resources import free_memory_bytes
 from chorus.scheduling.costs import on_gpu
-from chorus.scheduling.engines import Ended
+from chorus.scheduling.engines import Ended, with_command
 from chorus.scheduling.engines.worker import HOPELESS
 from chorus.scheduling.jobs import Job, memory_bytes
 
@@ -71,7 +71,7 @@ class LocalEngine:
         assert process.stdin is not None
         # Who died before it could read is found dead by `wait`.
         with contextlib.suppress(BrokenPipeError):
-            process.stdin.write(json.dumps({**job.message(), "command": sys.argv}) + "\n")
+            process.stdin.write(json.dumps(with_command(job.message())) + "\n")
             process.stdin.flush()
 
     def wait(self, seconds: float) -> list[Ended]:

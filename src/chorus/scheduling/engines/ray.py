@@ -8,7 +8,6 @@ every node shares. Token authentication stays on unless RAY_AUTH_MODE says other
 import logging
 import os
 import secrets
-import sys
 import time
 import warnings
 from collections.abc import Sequence
@@ -17,7 +16,8 @@ from typing import Any
 
 from chorus.errors import ChorusError
 from chorus.scheduling.costs import on_gpu
-from chorus.scheduling.engines import Ended
+from chorus.scheduling.engines import Ended, with_command
+from chorus.scheduling.engines.worker import run_job
 from chorus.scheduling.jobs import Job, memory_bytes
 
 # Ray reads this once, when it is imported.
@@ -38,17 +38,6 @@ _PATIENCE_SECONDS = 180.0
 _LAST_LINES = 15
 
 
-def perform_task(message: dict[str, Any], command: list[str]) -> None:
-    """What a worker does."""
-    from chorus.config.schema import RunConfig
-    from chorus.runs.lifecycle import perform
-    from chorus.runs.progress import Silent
-
-    path = Path(message["path"])
-    config = RunConfig.from_json(message["config"], str(path))
-    perform(path, config, command, Silent(), patience_seconds=_PATIENCE_SECONDS)
-
-
 class RayEngine:
     """Connected until `stop`; `most` bounds the runs at once, otherwise the cluster does."""
 
@@ -56,7 +45,7 @@ class RayEngine:
         self._needs, self._most = needs, most
         self._running: dict[Any, Job] = {}
         # A worker serves one task: a second run could not choose its threads any more.
-        self._task = ray.remote(max_calls=1, max_retries=_RETRIES_OF_RAY)(perform_task)
+        self._task = ray.remote(max_calls=1, max_retries=_RETRIES_OF_RAY)(run_job)
 
     @property
     def workers(self) -> int:
@@ -69,7 +58,7 @@ class RayEngine:
         task = self._task.options(
             num_cpus=needs["CPU"], num_gpus=needs.get("GPU", 0), memory=needs["memory"], name=job.name
         )
-        self._running[task.remote(job.message(), sys.argv)] = job
+        self._running[task.remote(with_command(job.message()), _PATIENCE_SECONDS)] = job
 
     def wait(self, seconds: float) -> list[Ended]:
         if not self._running:

@@ -5,23 +5,31 @@ import os
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 from chorus.errors import ChorusError
 
 HOPELESS = 2
 
 
-def main() -> int:
-    job = json.loads(sys.stdin.readline())
-    threading.Thread(target=_die_with_parent, daemon=True).start()
-
+def run_job(message: dict[str, Any], patience_seconds: float = 0.0) -> None:
+    """Start or resume the run that `Job.message` describes; every engine's worker calls it."""
     from chorus.config.schema import RunConfig
-    from chorus.runs.lifecycle import perform
+    from chorus.plugins import load_plugins
+    from chorus.runs.lifecycle import start_run
     from chorus.runs.progress import Silent
 
-    path = Path(job["path"])
+    path, about = Path(message["path"]), message["about"]
+    load_plugins(about.get("plugins", ()), needed_by=str(path))
+    config = RunConfig.from_json(message["config"], str(path))
+    start_run(path, config, about, Silent(), patience_seconds=patience_seconds)
+
+
+def main() -> int:
+    message = json.loads(sys.stdin.readline())
+    threading.Thread(target=_die_with_parent, daemon=True).start()
     try:
-        perform(path, RunConfig.from_json(job["config"], str(path)), job["command"], Silent())
+        run_job(message)
     except ChorusError as problem:
         print(problem, file=sys.stderr)
         return HOPELESS
@@ -29,7 +37,7 @@ def main() -> int:
 
 
 def _die_with_parent() -> None:
-    """Input ends when the parent does, however it does; a run without anybody to wait for it must not go on.
+    """Input ends when the parent does, however it does; a run that nobody waits for must not go on.
 
     Read without Python's buffer, whose lock this thread would hold when the interpreter ends.
     """

@@ -1,0 +1,116 @@
+"""What a run is, for whoever reads it later: written into `meta.json` when it starts, so that nobody has to guess.
+
+Also its name: `<env>__<preset>[-<hash>]__s<seed>`, without a date, so that a resumed run finds itself.
+"""
+
+from typing import Any
+
+from chorus.components import INTERFACES
+from chorus.config.codec import flatten
+from chorus.config.options import find_setting, settings
+from chorus.config.presets import Role, find_preset
+from chorus.config.resolution import Resolved
+from chorus.config.schema import RunConfig
+
+
+def identity(resolved: Resolved) -> dict[str, Any]:
+    """Title, role, comparison group, the settings that set the run apart, and what was swept."""
+    config, preset = resolved.config, find_preset(resolved.config.preset)
+    changed = changed_settings(resolved)
+    swept = [find_setting(name).path for name in resolved.request.swept]
+    options = {path: settings()[path].option for path in {*swept, *changed} if path in settings()}
+    return {
+        "title": preset.title_of(config),
+        "preset": preset.name,
+        "role": role_of(resolved),
+        "group": preset.group,
+        "settings": {path: {"value": value, "label": setting_label(path, value)} for path, value in changed.items()},
+        "swept": [path for path in swept if path in changed or path in flatten(config.to_json())],
+        "axes": {path: {"title": o.axis or path, "log": o.log_axis} for path, o in options.items()},
+        "arm": " ".join([preset.name, *(f"{path}={value}" for path, value in changed.items())]),
+        "study": resolved.request.study,
+    }
+
+
+def changed_settings(resolved: Resolved) -> dict[str, Any]:
+    """The leaves in which a run differs from its preset; where it runs and where its title says so is left out."""
+    before, after = (flatten(config.to_json()) for config in (resolved.default, resolved.config))
+    outside = ("seed", "env.id", "runtime.", "evaluation.policies")
+    return {
+        path: value
+        for path, value in after.items()
+        if not path.startswith(outside) and (path not in before or before[path] != value)
+    }
+
+
+def role_of(resolved: Resolved) -> Role:
+    """The preset's, unless the run is composed otherwise: then it is an ablation of it."""
+    default, config = resolved.default, resolved.config
+    preset = find_preset(config.preset)
+    if _composition(default) != _composition(config):
+        return "ablation"
+    return "single" if preset.role == "ensemble" and config.agent.members == 1 else preset.role
+
+
+def _composition(config: RunConfig) -> dict[str, Any]:
+    """Which components a run is made of, and whether it has priors; networks and policies do not count."""
+    kinds = {
+        path: kind
+        for path, kind in flatten(config.to_json()).items()
+        if path.endswith(".kind") and not path.startswith(("evaluation", "agent.torso", "agent.optimizer"))
+    }
+    return {**kinds, "prior": bool(getattr(config.agent, "prior_scale", 0.0))}
+
+
+def setting_label(path: str, value: Any) -> str:
+    """One setting in a legend: N=10, L=3, 25k buffer, or name=value."""
+    known = settings().get(path)
+    if known is not None and known.option.label:
+        plain = "{}" in known.option.label
+        return known.option.label.format(short_number(value) if plain else value)
+    if path.endswith(".kind"):
+        return component_title(path, value)
+    return f"{path.rsplit('.', 1)[-1]}={short_number(value)}"
+
+
+def component_title(path: str, kind: str) -> str:
+    """The title of the component that a path's `kind` names."""
+    known = settings().get(path.removesuffix(".kind"))
+    base = known.annotation if known is not None else None
+    interface = getattr(base, "interface", "")
+    if interface in INTERFACES:
+        from chorus.components import registered
+
+        found = registered(INTERFACES[interface]).get(kind)
+        return found.title if found else kind
+    return kind
+
+
+def short_number(value: Any) -> str:
+    """250000 as 250k, 4000000 as 4M; anything that is no number as it is."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:.4g}{letter}"
+    return f"{value:g}"
+
+
+def run_name(resolved: Resolved) -> str:
+    return name_of_seed(configuration_name(resolved), resolved.config.seed)
+
+
+def name_of_seed(configuration: str, seed: int) -> str:
+    return f"{configuration}__s{seed}"
+
+
+def configuration_name(resolved: Resolved) -> str:
+    """What the names of its seeds have in common."""
+    config = resolved.config
+    tag = "" if resolved.is_default else f"-{config.digest()}"
+    return f"{env_in_names(config.env.id)}__{config.preset}{tag}"
+
+
+def env_in_names(env_id: str) -> str:
+    """An environment's id in the name of a file."""
+    return env_id.replace("/", "-").replace(":", "-")
