@@ -14,7 +14,7 @@ from running import environment
 
 def options_of(command: str) -> list[argparse.Action]:
     parser = argparse.ArgumentParser(add_help=False)
-    importlib.import_module(COMMANDS[command][0]).configure(parser)
+    importlib.import_module(COMMANDS[command][0]).configure(parser, ())
     return parser._actions
 
 

@@ -11,6 +11,7 @@ from chorus.envs.atari import AtariSettings
 from chorus.networks.layers import VarianceScaled
 from chorus.networks.torsos import nature
 from chorus.runs.assembly import Assembly
+from chorus.runs.resources import ring_layout
 from chorus.training.settings import Amount
 
 
@@ -54,10 +55,10 @@ def test_one_game_ends_iterations_with_an_episode_and_several_do_not(resolved):
     alone = Assembly.of(resolved.config)
     assert alone.loop().whole_episodes
     # The ring keeps two iterations and their longest episodes.
-    assert alone.ring_layout().iteration_steps == 250_000 + 27_000
+    assert ring_layout(alone.config, alone.spec).iteration_steps == 250_000 + 27_000
     request = Request(preset="bootstrapped-dqn", env="ALE/Breakout-v5", scale="paper", options={"num_envs": 8})
     eight = Assembly.of(resolve(request).config)
-    assert not eight.loop().whole_episodes and eight.ring_layout().iteration_steps == 250_000
+    assert not eight.loop().whole_episodes and ring_layout(eight.config, eight.spec).iteration_steps == 250_000
     assert eight.config.schedule.update_period_steps == 4, "the paper's replay ratio"
 
 

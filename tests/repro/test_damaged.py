@@ -12,6 +12,7 @@ from chorus.replay.ring import Ring
 from chorus.runs.assembly import Assembly
 from chorus.runs.lifecycle import stored_config, train_run
 from chorus.runs.progress import Silent
+from chorus.runs.resources import ring_layout
 from chorus.runs.run_directory import RunDirectory
 from chorus.training import checkpoint
 from killing import newest_checkpoint
@@ -78,7 +79,8 @@ def test_every_kind_of_damage_is_found_and_named(killed, tmp_path, damage):
     run = copy_of(killed, tmp_path)
     newest = newest_checkpoint(run)
     damage(run, newest)
-    ring = Ring(Assembly.of(stored_config(RunDirectory(run))).ring_layout(), run / "replay")
+    assembly = Assembly.of(stored_config(RunDirectory(run)))
+    ring = Ring(ring_layout(assembly.config, assembly.spec), run / "replay")
     intact, complaints = checkpoint.find(run / "checkpoints", ring)
     assert [found.iteration for found in intact] == [newest - 1]
     assert len(complaints) == 1 and f"{newest:06d} is damaged" in complaints[0]

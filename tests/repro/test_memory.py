@@ -14,6 +14,7 @@ from chorus.runs.assembly import Assembly
 from chorus.config.resolution import Request, resolve
 from chorus.randomness import generator, stream_key
 from chorus.replay.ring import Ring
+from chorus.runs.resources import ring_layout
 from chorus.runs.training import training_keys
 from chorus.training.loop import Learned
 
@@ -24,7 +25,7 @@ options = dict(members=2, total_steps=10_000, iteration_steps=2_000, buffer_size
                learning_starts=100, update_period=2)
 config = resolve(Request(preset="bootstrapped-dqn", env="Probe/Discount-v0", scale="smoke", options=options)).config
 assembly = Assembly.of(config)
-loop, ring = assembly.loop(), Ring(assembly.ring_layout())
+loop, ring = assembly.loop(), Ring(ring_layout(assembly.config, assembly.spec))
 state = loop.agent.init(stream_key(0, "init"))
 for iteration in range(1, 6):
     keys = training_keys(0, iteration)

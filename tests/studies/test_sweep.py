@@ -29,7 +29,7 @@ def test_every_combination_seed_by_seed():
     assert [request.preset for request in requests[:5]] == ["cerl", "double-dqn", "cerl", "double-dqn", "cerl"]
     here = [r.options for r in requests if (r.preset, r.env, r.seed) == ("cerl", PROBE, 0)]
     assert here == [{"members": n, "batch_size": b} for n in (2, 3) for b in (8, 16)]
-    assert sweep.left_out() == ["double-dqn has no members: it is run without"]
+    assert sweep.left_out() == ["double-dqn has no option --members; it runs without it"]
 
 
 def test_settings_are_read_as_the_options_of_train():
@@ -87,7 +87,7 @@ def test_a_dry_run_says_what_would_be_run_and_touches_nothing(tmp_path, capsys):
     sizes = ["--preset", "bootstrapped-dqn", "double-dqn", *SMALL, "--seeds", "3", "--set", "members=2,3"]
     assert main(["sweep", *sizes, "--dry-run", "--workers", "2", "--out", str(tmp_path)]) == 0
     said = capsys.readouterr().out
-    assert said.startswith("double-dqn has no members: it is run without\n")
+    assert said.startswith("double-dqn has no option --members; it runs without it\n")
     assert said.count("3 missing ") == 3 and said.count("__s{0..2}\n") == 3
     assert "9 runs, 0 of them ended before: about " in said and "with 2 at once" in said
     assert listing(tmp_path) == {}

@@ -1,5 +1,7 @@
 """Laying a part of a configuration over a whole one."""
 
+from chorus.agents.optimizers import CentredRMSProp
+from chorus.components import snake_case
 from chorus.config.codec import flatten, merge
 
 
@@ -31,8 +33,4 @@ def test_flattening_names_every_leaf_by_its_path():
 
 
 def test_kinds_are_written_in_snake_case():
-    class CrossOwn: ...
-
-    class CentredRMSProp: ...
-
-    assert [CrossOwn.kind, CentredRMSProp.kind] == ["cross_own", "centred_rms_prop"]
+    assert [snake_case("CrossOwn"), CentredRMSProp.kind] == ["cross_own", "centred_rms_prop"]

@@ -14,7 +14,7 @@ ROOT = Path(chorus.__file__).parent
 
 # Each package or module may import what stands on an earlier floor, and itself.
 FLOORS = [
-    {"spaces", "errors", "components", "files", "randomness", "data"},
+    {"spaces", "errors", "components", "files", "plugins", "randomness", "data"},
     {"ensemble", "envs"},
     {"networks"},
     {"replay"},

@@ -27,7 +27,7 @@ def asked(tmp_path, preset, change, **more):
         (
             "self-oversampled",
             {"agent": {"value_map": {"kind": "beside", "first": {"kind": "cross"}, "second": {"kind": "horizons"}}}},
-            "CERL cannot learn from a batch a member",
+            "CERL cannot learn from one batch per member",
         ),
         (
             "cerl",

@@ -202,7 +202,7 @@ class QLearner(Learner):
     """Q-ensembles for Discrete actions: Double DQN, Bootstrapped DQN, QR-DQN and what is built from them."""
 
     shared_layers: int = option(
-        flag="shared-layers", unit="L", within=NOT_NEGATIVE, label="L={}", axis="shared layers L",
+        flag="shared-layers", unit="L", label="L={}", axis="shared layers L",
         help="bottom layers that all members share, 0 to depth - 1",
     )  # fmt: skip
     estimate: Estimate = option(help="what one prediction is")
@@ -256,7 +256,7 @@ class QLearner(Learner):
     def _sharing(self) -> Iterator[str]:
         """Whether so many layers can be shared."""
         shared, depth = self.shared_layers, len(self.torso.layers())
-        if shared > depth:
+        if not 0 <= shared <= depth:
             yield (
                 f"--shared-layers is {shared}; this network has {depth + 1} layers of which the last is never shared: "
                 f"choose 0 to {depth}"

@@ -237,7 +237,9 @@ def _split(text: str) -> "tuple[Setting, str, str]":
 
     name, equals, value = text.partition("=")
     if not equals or not value:
-        raise ChorusError(f"--set {text} has no value; write it as {name or 'members'}=VALUE")
+        raise ChorusError(
+            f"--set {text} has no value; write it as {name or 'members'}=VALUE, in a sweep {name or 'members'}=V1,V2"
+        )
     plain = name.removeprefix("--").replace("-", "_")
     if own := _OWN_OPTIONS.get(plain):
         raise ChorusError(f"--set {text}: there is an option of its own for that; use {own}")

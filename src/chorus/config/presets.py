@@ -101,7 +101,9 @@ def preset(
 
 def find_preset(name: str) -> Preset:
     if name not in PRESETS:
-        raise ChorusError(f"the preset '{name}' is not known{did_you_mean(name, PRESETS)}")
+        raise ChorusError(
+            f"the preset '{name}' is not known{did_you_mean(name, PRESETS)} (a preset of your own needs its --plugin)"
+        )
     return PRESETS[name]
 
 

@@ -17,7 +17,7 @@ from chorus.config.codec import decode, flatten, merge, stored_fields
 from chorus.config.options import Setting, find_setting
 from chorus.config.presets import PRESETS, Preset, find_preset
 from chorus.config.scales import row_for
-from chorus.config.schema import Hyperparameters, RunConfig, Scale
+from chorus.config.schema import SCALES, Hyperparameters, RunConfig, Scale
 from chorus.config.validation import find_problems
 from chorus.envs.registry import describe
 from chorus.envs.spec import EnvSpec
@@ -98,7 +98,7 @@ def resolve(request: Request) -> Resolved:
     problems.catch(lambda: _check_head({"scale": scale, "hyperparameters": hyperparameters}, "what was asked for"))
     settings = {name: problems.catch(partial(find_setting, name)) for name in request.options}
     given = [(setting, request.options[name]) for name, setting in settings.items() if setting is not None]
-    if preset is None or found is None:
+    if preset is None or found is None or scale not in SCALES:
         problems.raise_any()
     assert preset is not None and found is not None
     layers = problems.catch(lambda: preset_layers(found, preset, scale, hyperparameters, seed))
@@ -273,22 +273,23 @@ def _words(value: Any) -> str:
 
 def why_not(setting: Setting, preset: Preset, config: RunConfig) -> str | None:
     """Why an option cannot be given to a preset with this configuration, as the end of a sentence."""
-    if not preset.allows(setting.key) or not preset.allows(setting.path):
-        others = [other.name for other in PRESETS.values() if other.group == preset.group and other.allows(setting.key)]
-        return f"does not apply to {preset.name}; it belongs to {', '.join(others)}"
     if setting.path.startswith("env.atari.") and config.env.atari is None:
         return f"is for Atari games and {config.env.id} is none; leave it out"
-    if not _has(config, setting.path):
-        return f"does not apply to {preset.name}; it belongs to the {' and the '.join(setting.owners)}"
-    return None
+    if preset.allows(setting.key) and _has(config, setting.path):
+        return None
+    presets = [other for other in PRESETS if _preset_has(other, setting)]
+    owners = ", ".join(presets) or f"the {' and the '.join(setting.owners)}"
+    return f"does not apply to {preset.name}; it belongs to {owners}"
 
 
 def option_applies(name: str, preset_name: str) -> bool:
     """Whether the algorithm itself has this option; what an environment has is not asked."""
-    setting, preset = find_setting(name), find_preset(preset_name)
-    if setting.path.startswith("env."):
-        return True
-    return why_not(setting, preset, _composition_of(preset.name)) is None
+    setting = find_setting(name)
+    return setting.path.startswith("env.") or _preset_has(preset_name, setting)
+
+
+def _preset_has(preset_name: str, setting: Setting) -> bool:
+    return find_preset(preset_name).allows(setting.key) and _has(_composition_of(preset_name), setting.path)
 
 
 @cache

@@ -23,6 +23,19 @@ JAX_ENVS: dict[str, JaxKind] = {
 }
 
 
+def register_env(
+    env_id: str,
+    make: Callable[[str, int | None], JaxEnv],
+    describe: Callable[[str, int | None], EnvSpec] | None = None,
+) -> None:
+    """Make an environment of pure functions known under an id.
+
+    Both functions take the id and the limit of an episode in agent steps. Without `describe`, the environment is made
+    to learn its `spec`. Environments that live in Python are registered with Gymnasium instead.
+    """
+    JAX_ENVS[env_id] = JaxKind(describe or (lambda name, limit: make(name, limit).spec), make)
+
+
 def is_jax(env_id: str) -> bool:
     return env_id in JAX_ENVS
 

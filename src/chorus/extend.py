@@ -1,0 +1,77 @@
+"""Everything that a component, preset or environment of your own needs, in one place (docs/extending.md).
+
+from chorus.extend import ValueMap, ValueMapRule, preset, register, with_agent
+"""
+
+import chorus.config.catalogue  # noqa: F401 - registers the presets that a child may start from
+from chorus.agents.agent import Agent, AgentState, Learner
+from chorus.agents.optimizers import Optimizer
+from chorus.components import (
+    ABOVE_0,
+    AT_LEAST_1,
+    BELOW_1,
+    NOT_NEGATIVE,
+    POSITIVE,
+    SHARE,
+    Component,
+    Range,
+    option,
+    register,
+)
+from chorus.config.presets import PRESETS, Preset, preset, with_agent, with_policies, with_replay
+from chorus.config.scales import ScaleRow
+from chorus.config.schema import RunConfig
+from chorus.ensemble.auxiliaries import Auxiliary
+from chorus.ensemble.estimates import Estimate, Selection
+from chorus.ensemble.losses import HeadLoss, Loss
+from chorus.ensemble.value_map import ValueMap, ValueMapRule
+from chorus.envs.registry import register_env
+from chorus.envs.spec import EnvSpec, JaxEnv
+from chorus.networks.layers import Initialization
+from chorus.networks.torsos import Torso
+from chorus.replay.batch import Batch
+from chorus.replay.samplers import Sample, Sampler
+from chorus.training.acting import ActingRule
+from chorus.training.policies import Policy
+
+__all__ = [
+    "ABOVE_0",
+    "AT_LEAST_1",
+    "BELOW_1",
+    "NOT_NEGATIVE",
+    "POSITIVE",
+    "PRESETS",
+    "SHARE",
+    "ActingRule",
+    "Agent",
+    "AgentState",
+    "Auxiliary",
+    "Batch",
+    "Component",
+    "EnvSpec",
+    "Estimate",
+    "HeadLoss",
+    "Initialization",
+    "JaxEnv",
+    "Learner",
+    "Loss",
+    "Optimizer",
+    "Policy",
+    "Preset",
+    "Range",
+    "RunConfig",
+    "Sample",
+    "Sampler",
+    "ScaleRow",
+    "Selection",
+    "Torso",
+    "ValueMap",
+    "ValueMapRule",
+    "option",
+    "preset",
+    "register",
+    "register_env",
+    "with_agent",
+    "with_policies",
+    "with_replay",
+]
