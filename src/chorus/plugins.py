@@ -34,7 +34,7 @@ def load_plugins(names: Iterable[str] = (), *, needed_by: str | None = None) -> 
 
 def _load(name: str, what: str, remedy: str) -> None:
     recorded = str(Path(name).absolute()) if name.endswith(".py") else name
-    if recorded in _LOADED:
+    if recorded in _LOADED or _moved(recorded):
         return
     if recorded == "__main__":
         raise ChorusError(
@@ -47,6 +47,12 @@ def _load(name: str, what: str, remedy: str) -> None:
     except Exception as problem:
         raise ChorusError(f"{what} cannot be imported ({type(problem).__name__}: {problem}); {remedy}") from problem
     _LOADED[recorded] = module
+
+
+def _moved(recorded: str) -> bool:
+    """Whether a recorded file is not there any more and a file of the same name was loaded from elsewhere."""
+    path = Path(recorded)
+    return recorded.endswith(".py") and not path.exists() and any(Path(other).name == path.name for other in _LOADED)
 
 
 def _import_module(name: str) -> tuple[str, str]:

@@ -3,8 +3,14 @@
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-TOPICS = ("presets", "envs", "scales", "studies", "runs")
+if TYPE_CHECKING:
+    from chorus.config.schema import Scale
+    from chorus.scheduling.jobs import Known
+    from chorus.studies.study import Study
+
+TOPICS = ("presets", "components", "envs", "scales", "studies", "runs")
 
 
 def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
@@ -13,8 +19,8 @@ def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
         nargs="?",
         default="presets",
         metavar="TOPIC",
-        help="presets, envs, scales, studies, runs, or a set of environments such as atari55, one id a line "
-        "(default: presets)",
+        help="presets, components, envs, scales, studies, runs, or a set of environments such as atari55, one id per "
+        "line (default: presets)",
     )
     parser.add_argument(
         "--out",
@@ -48,6 +54,7 @@ def run(args: argparse.Namespace) -> int:
         raise ChorusError(f"'{args.topic}' cannot be listed{did_you_mean(args.topic, (*TOPICS, *sets))}")
     topics = {
         "presets": _presets,
+        "components": _components,
         "envs": _envs,
         "scales": _scales,
         "studies": lambda: _studies(args),
@@ -64,6 +71,25 @@ def _presets() -> None:
     for preset in PRESETS.values():
         print(f"{preset.name:<30} {preset.summary}")
     print("\nnext: chorus show cerl      chorus train cerl --env MinAtar/Breakout-v1 --scale smoke")
+
+
+def _components() -> None:
+    from chorus.components import INTERFACES, registered
+    from chorus.config import options  # noqa: F401 - imports every interface
+
+    for interface, base in sorted(INTERFACES.items()):
+        print(interface)
+        for kind, component in registered(base).items():
+            origin = "" if component.__module__.startswith("chorus.") else f" [{component.__module__}]"
+            print(f"  {kind:<20} {first_sentence(component)}{origin}")
+    print("\nnext: chorus show cross      what a component's options are")
+    print("yours: docs/extending.md, and --plugin my_module")
+
+
+def first_sentence(component: type) -> str:
+    """What a class says it is, on one line."""
+    text = " ".join((component.__doc__ or "").split("\n\n")[0].split())
+    return text.split(" (equation")[0].rstrip(".")
 
 
 def _envs() -> None:
@@ -104,7 +130,6 @@ def _studies(args: argparse.Namespace) -> None:
     from rich.table import Table
 
     from chorus.cli.grid import device_for, suggested
-    from chorus.cli.studies import study_lines
 
     lines = study_lines(args.out, args.scale, device_for(args))
     console = Console()
@@ -118,6 +143,32 @@ def _studies(args: argparse.Namespace) -> None:
             print(f"{name:<9} {title:<47} {progress:<18} {cost}")
     command = suggested("reproduce", "figure2", scale=args.scale, device=args.device, out=args.out)
     print(f"\n{args.scale} scale, runs in {args.out}; next: {command}")
+
+
+def study_lines(out: Path, scale: "Scale", device: str | None) -> list[tuple[str, str, str, str]]:
+    """Name, title, how many of its runs have ended, and what is left to pay."""
+    from chorus.studies.table import STUDIES
+
+    known: Known = {}
+    return [(study.name, study.title, *_standing(study, out, scale, device, known)) for study in STUDIES.values()]
+
+
+def _standing(study: "Study", out: Path, scale: "Scale", device: str | None, known: "Known") -> tuple[str, str]:
+    from chorus.errors import ChorusError
+    from chorus.runs.progress import duration
+    from chorus.scheduling.costs import gpu_words, work_left
+    from chorus.scheduling.jobs import jobs_of
+
+    try:
+        jobs = [job for part in study.parts for job in jobs_of(part, scale, out, device, known)]
+    except ChorusError as problem:
+        return "-", str(problem)
+    todo = [job for job in jobs if not job.has_ended]
+    ended = f"{len(jobs) - len(todo)} of {len(jobs)} runs"
+    if not todo:
+        return ended, "nothing"
+    work = work_left((job.config, job.saved_step() / job.total_steps) for job in todo)
+    return ended, gpu_words(work.gpu_days) if work.gpu_days else f"{duration(work.core_seconds)} of one core"
 
 
 def _runs(out: Path) -> None:

@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING
 from chorus.cli.train_options import add_run_options, request_from
 
 if TYPE_CHECKING:
+    from chorus.components import Component
     from chorus.config.presets import Preset
     from chorus.config.schema import RunConfig
 
 
 def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
-    parser.add_argument("preset", metavar="PRESET", help="the algorithm; `chorus list` shows them")
+    parser.add_argument(
+        "preset",
+        metavar="NAME",
+        help="an algorithm or a component; `chorus list` and `chorus list components` show them",
+    )
+    parser.epilog = "Without --env the configuration is that of MinAtar/Breakout-v1, or of Hopper-v4 for SAC."
     add_run_options(parser, given)
     parser.add_argument("--json", action="store_true", help="only the configuration, as a config.json")
-    parser.epilog = (
-        "Without --env the configuration is that of MinAtar/Breakout-v1, or of Hopper-v4 for the SAC family."
-    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -25,10 +28,14 @@ def run(args: argparse.Namespace) -> int:
 
     from chorus.config.codec import flatten
     from chorus.config.identity import run_name
-    from chorus.config.presets import find_preset
+    from chorus.config.presets import PRESETS, find_preset
     from chorus.config.resolution import resolve
     from chorus.runs.assembly import Assembly, count_parameters
 
+    if args.preset not in PRESETS and (found := components_named(args.preset)):
+        for component in found:
+            print_component(component)
+        return 0
     preset = find_preset(args.preset)
     if args.env is None and args.config is None:
         args.env = preset.home
@@ -65,3 +72,23 @@ def _print_diff(config: "RunConfig", parent: "Preset") -> None:
         for sign, side in (("-", gone), ("+", come)):
             if path in side:
                 print(f"  {sign} {path} = {json.dumps(side[path])}")
+
+
+def components_named(kind: str) -> "list[type[Component]]":
+    from chorus.components import INTERFACES, registered
+    from chorus.config import options  # noqa: F401 - imports every interface
+
+    return [known[kind] for base in INTERFACES.values() if kind in (known := registered(base))]
+
+
+def print_component(component: "type[Component]") -> None:
+    """What it is, and each of its fields with default, range and flag."""
+    from chorus.config.options import settings
+
+    print(f"{component.kind}, a component ({component.interface}) of {component.__module__}")
+    print((component.__doc__ or "").strip())
+    owner = f"{component.interface} {component.kind}"
+    for setting in settings().values():
+        if owner in setting.owners:
+            allowed = f"; it must {setting.option.within.text}" if setting.option.within else ""
+            print(f"  {setting.name:<28} {setting.option.help}{allowed} (default: {setting.default})")

@@ -16,8 +16,9 @@ from chorus.config.schema import RunConfig
 def identity(resolved: Resolved) -> dict[str, Any]:
     """Title, role, comparison group, the settings that set the run apart, and what was swept."""
     config, preset = resolved.config, find_preset(resolved.config.preset)
-    changed = changed_settings(resolved)
-    swept = [find_setting(name).path for name in resolved.request.swept]
+    leaves = flatten(config.to_json())
+    swept = [path for name in resolved.request.swept if (path := find_setting(name).path) in leaves]
+    changed = {**changed_settings(resolved), **{path: leaves[path] for path in swept}}
     options = {path: settings()[path].option for path in {*swept, *changed} if path in settings()}
     return {
         "title": preset.title_of(config),
@@ -25,7 +26,7 @@ def identity(resolved: Resolved) -> dict[str, Any]:
         "role": role_of(resolved),
         "group": preset.group,
         "settings": {path: {"value": value, "label": setting_label(path, value)} for path, value in changed.items()},
-        "swept": [path for path in swept if path in changed or path in flatten(config.to_json())],
+        "swept": swept,
         "axes": {path: {"title": o.axis or path, "log": o.log_axis} for path, o in options.items()},
         "arm": " ".join([preset.name, *(f"{path}={value}" for path, value in changed.items())]),
         "study": resolved.request.study,

@@ -136,21 +136,44 @@ def _settings(known: tuple[tuple[str, ...], ...]) -> dict[str, Setting]:
     return {path: setting for path, setting in found.items() if path not in _ASKED_FOR}
 
 
-def _walk(cls: type, prefix: str, inside: tuple[type, ...], flags: dict[str, str]) -> Iterator[Setting]:
-    """Depth first. A component that contains its own interface is not entered twice."""
-    owner = (f"{cls.interface} {cls.kind}",) if issubclass(cls, Component) else ()
+def _walk(
+    cls: type,
+    prefix: str,
+    inside: tuple[type, ...],
+    flags: dict[str, str],
+    owner: tuple[str, ...] = (),
+    usual: Any = None,
+) -> Iterator[Setting]:
+    """Depth first. A component that contains its own interface is not entered twice.
+
+    `owner` is the component that decides whether the fields are there at all; `usual` is the value that stands there if
+    nothing is said.
+    """
     for field in stored_fields(cls):
         option = option_of(field)
         if option is None:
             continue
         annotation, path = type_hints(cls)[field.name], f"{prefix}{field.name}"
-        default = None if field.default is dataclasses.MISSING else field.default
+        default = getattr(usual, field.name) if isinstance(usual, cls) else _default(field)
         flag = flags.get(path) or option.flag
         yield Setting(path, annotation, option, flag, default, owner)
         below = {**flags, **{f"{path}.{name}": flag for name, flag in option.flags.items()}}
-        for node in (*candidates(annotation).values(), *_plain_nodes(annotation)):
+        nodes = [*candidates(annotation).values(), *_plain_nodes(annotation)]
+        # The usual component first: what others have in common with it keeps its default.
+        for node in sorted(nodes, key=lambda node: not isinstance(default, node)):
             if node not in inside:
-                yield from _walk(node, f"{path}.", (*inside, node), below)
+                inner = owner if owner and not owner[0].startswith("learner") else _owner(node) or owner
+                yield from _walk(node, f"{path}.", (*inside, node), below, inner, default)
+
+
+def _owner(cls: type) -> tuple[str, ...]:
+    return (f"{cls.interface} {cls.kind}",) if issubclass(cls, Component) else ()
+
+
+def _default(field: dataclasses.Field) -> Any:
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory()
+    return None if field.default is dataclasses.MISSING else field.default
 
 
 def _plain_nodes(annotation: Any) -> list[type]:

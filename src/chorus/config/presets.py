@@ -85,7 +85,7 @@ def preset(
             name=name,
             title=title,
             summary=summary,
-            source=source or change.__module__,
+            source=source or f"plugin {change.__module__.removeprefix('chorus_plugin_')}",
             parent=parent,
             change=change,
             role=role,

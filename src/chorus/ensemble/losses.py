@@ -94,8 +94,10 @@ class TwiceHuber(HeadLoss):
 class MainAndAuxiliary(Loss):
     """One error for the heads that members act with, another for what they learn beside them (equation E22)."""
 
-    main: HeadLoss = option(help="loss of the heads that members act with")
-    auxiliary: HeadLoss = option(flags={"threshold": "huber-threshold"}, help="loss of all other heads")
+    main: HeadLoss = option(default_factory=Squared, help="loss of the heads that members act with")
+    auxiliary: HeadLoss = option(
+        default_factory=TwiceHuber, flags={"threshold": "huber-threshold"}, help="loss of all other heads"
+    )
 
     def of_heads(
         self, main: Int[np.ndarray, " N"], predictions: Float[Array, "N H Z"], targets: Float[Array, "N H Z"]

@@ -1,4 +1,4 @@
-"""What a person sees while a run trains: a bar in a terminal, plain lines elsewhere, or nothing."""
+"""The progress of one run: a bar in a terminal, plain lines elsewhere, or nothing."""
 
 import sys
 import time
@@ -35,12 +35,15 @@ class ProgressView(Protocol):
 
 
 class Silent:
-    """Nothing at all."""
+    """Shows nothing; stands in for the view of one run and of a grid."""
 
-    def start(self, title: str, step: int, total_steps: int) -> None:
+    def start(self, *about: object) -> None:
         pass
 
     def advance(self, step: int) -> None:
+        pass
+
+    def update(self, snapshot: object) -> None:
         pass
 
     def phase(self, name: str) -> None:
@@ -48,6 +51,19 @@ class Silent:
 
     def say(self, message: str) -> None:
         pass
+
+    def close(self) -> None:
+        pass
+
+
+class PlainText:
+    """Messages as lines of a stream, for logs and pipes."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream or sys.stderr
+
+    def say(self, message: str) -> None:
+        print(message, file=self._stream, flush=True)
 
     def close(self) -> None:
         pass
@@ -80,7 +96,7 @@ class Bar:
 
     def advance(self, step: int) -> None:
         if self._clock.due(0.2):
-            rate = f"{self._clock.steps_a_second(step):,.0f} steps/s"
+            rate = f"{self._clock.steps_per_second(step):,.0f} steps/s"
             self._progress.update(self._task, completed=step, rate=rate)
 
     def phase(self, name: str) -> None:
@@ -93,11 +109,8 @@ class Bar:
         self._progress.stop()
 
 
-class Lines:
-    """A line now and then, for logs and pipes."""
-
-    def __init__(self, stream: TextIO | None = None) -> None:
-        self._stream = stream or sys.stderr
+class Lines(PlainText):
+    """One line every few seconds."""
 
     def start(self, title: str, step: int, total_steps: int) -> None:
         self._title, self._total = title, total_steps
@@ -105,7 +118,7 @@ class Lines:
 
     def advance(self, step: int) -> None:
         if self._clock.due(_SECONDS_BETWEEN_LINES):
-            rate = self._clock.steps_a_second(step)
+            rate = self._clock.steps_per_second(step)
             left = (self._total - step) / rate if rate > 0 else float("inf")
             self.say(
                 f"{self._title}: step {step:,} of {self._total:,}, {rate:,.0f} steps/s, about {duration(left)} left"
@@ -114,15 +127,9 @@ class Lines:
     def phase(self, name: str) -> None:
         pass
 
-    def say(self, message: str) -> None:
-        print(message, file=self._stream, flush=True)
-
-    def close(self) -> None:
-        pass
-
 
 class _Rate:
-    """Steps a second since the run (or its resumption) began, evaluations included: that is what is left to wait."""
+    """Steps per second since the run started or was resumed, evaluations included: that is what is left to wait."""
 
     def __init__(self, step: int) -> None:
         self._first_step, self._began, self._last = step, time.monotonic(), time.monotonic()
@@ -134,12 +141,12 @@ class _Rate:
         self._last = now
         return True
 
-    def steps_a_second(self, step: int) -> float:
+    def steps_per_second(self, step: int) -> float:
         return (step - self._first_step) / max(time.monotonic() - self._began, 1e-9)
 
 
 def duration(seconds: float) -> str:
-    """A length of time as a person says it."""
+    """A length of time in words: 3 h 05 min."""
     if seconds == float("inf"):
         return "an unknown time"
     whole = round(seconds)

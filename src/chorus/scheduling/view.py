@@ -1,9 +1,8 @@
-"""What a person sees while many runs train: a live table in a terminal, plain lines elsewhere, or nothing."""
+"""The progress of many runs: a live table in a terminal, plain lines elsewhere, or nothing."""
 
-import sys
 import time
 from dataclasses import dataclass
-from typing import Protocol, TextIO
+from typing import Protocol
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -11,7 +10,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from chorus.runs.progress import duration
+from chorus.runs.progress import PlainText, Silent, duration
 
 _SECONDS_BETWEEN_LINES = 30.0
 # Steps, rate and time left, and the spaces between them.
@@ -20,7 +19,7 @@ _NUMBERS = 48
 
 @dataclass(frozen=True)
 class RunLine:
-    """One run under way; `rate` in agent steps a second, zero as long as it only compiles."""
+    """One run under way; `rate` in agent steps per second, zero while it compiles."""
 
     name: str
     step: int
@@ -38,7 +37,7 @@ class RunLine:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A grid at one instant; `left` in seconds for all of it, as far as can be told."""
+    """A grid at one instant; `left` is an estimate in seconds for all of it."""
 
     total: int
     done: int
@@ -62,22 +61,6 @@ class GridView(Protocol):
     def say(self, message: str) -> None: ...
 
     def close(self) -> None: ...
-
-
-class SilentGrid:
-    """Nothing at all."""
-
-    def start(self, title: str, snapshot: Snapshot) -> None:
-        pass
-
-    def update(self, snapshot: Snapshot) -> None:
-        pass
-
-    def say(self, message: str) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
 
 
 class GridTable:
@@ -123,11 +106,8 @@ def _end_of(name: str, room: int) -> str:
     return name if len(name) <= room else f"…{name[len(name) - room + 1 :]}"
 
 
-class GridLines:
-    """A line for each run that starts or ends, and one now and then for the whole."""
-
-    def __init__(self, stream: TextIO | None = None) -> None:
-        self._stream = stream or sys.stderr
+class GridLines(PlainText):
+    """One line per run that starts or ends, and regular lines for the whole grid."""
 
     def start(self, title: str, snapshot: Snapshot) -> None:
         self._title, self._last = title, time.monotonic()
@@ -142,15 +122,9 @@ class GridLines:
                 words = [f"step {run.step:,} of {run.total_steps:,}", run.pace, run.left]
                 self.say(f"  {run.name}: {', '.join(filter(None, words))}")
 
-    def say(self, message: str) -> None:
-        print(message, file=self._stream, flush=True)
-
-    def close(self) -> None:
-        pass
-
 
 def grid_view(quiet: bool) -> GridView:
     console = Console(stderr=True)
     if quiet:
-        return SilentGrid()
+        return Silent()
     return GridTable(console) if console.is_terminal else GridLines()

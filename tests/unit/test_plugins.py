@@ -1,0 +1,110 @@
+"""Modules outside the package are loaded by name, by file or by entry point; a missing one gets a sentence."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from chorus.cli.main import main
+from chorus.errors import ChorusError
+from chorus.plugins import load_plugins, plugins_of
+from running import command, environment
+
+REPOSITORY = Path(__file__).parents[2]
+EXAMPLE = REPOSITORY / "examples" / "new_algorithm.py"
+PLUGIN = """
+from chorus.extend import preset
+
+@preset("{name}", title="Mine", summary="as its parent", parent="bootstrapped-dqn")
+def mine(config, row):
+    return config
+"""
+
+
+def write_plugin(folder: Path, name: str) -> Path:
+    file = folder / f"{name}.py"
+    file.write_text(PLUGIN.format(name=name.replace("_", "-")), encoding="utf-8")
+    return file
+
+
+def test_a_missing_plugin_gets_a_sentence():
+    with pytest.raises(ChorusError, match=r"the plugin 'no_such_module' cannot be imported .*PYTHONPATH"):
+        load_plugins(["no_such_module"])
+    with pytest.raises(ChorusError, match=r"the plugin 'nowhere.py' that runs/x was trained with cannot be imported"):
+        load_plugins(["nowhere.py"], needed_by="runs/x")
+
+
+def test_a_broken_plugin_is_named_with_its_error(tmp_path):
+    broken = tmp_path / "broken_plugin.py"
+    broken.write_text("1 / 0", encoding="utf-8")
+    with pytest.raises(ChorusError, match=r"broken_plugin.py' cannot be imported \(ZeroDivisionError"):
+        load_plugins([str(broken)])
+    assert "chorus_plugin_broken_plugin" not in sys.modules
+
+
+def test_a_plugin_in_the_current_folder_is_recorded_by_its_file(tmp_path, monkeypatch, capsys):
+    file = write_plugin(tmp_path, "mine_in_a_folder")
+    monkeypatch.chdir(tmp_path)
+    assert main(["show", "mine-in-a-folder", "--plugin", "mine_in_a_folder"]) == 0
+    assert "Mine (mine-in-a-folder)" in capsys.readouterr().out
+    assert str(file) in plugins_of([])
+
+
+def test_only_modules_outside_the_package_are_recorded():
+    assert not {"chorus", "chorus.config.catalogue"} & set(plugins_of(["chorus", "chorus.config.catalogue"]))
+    assert "json" in plugins_of(["json"])
+
+
+def test_an_installed_plugin_needs_no_option(tmp_path):
+    """The entry point of a distribution as an installer leaves it."""
+    write_plugin(tmp_path, "installed_plugin")
+    info = tmp_path / "mine-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text("[chorus.plugins]\nmine = installed_plugin\n", encoding="utf-8")
+    path = environment(PYTHONPATH=f"{tmp_path}:{REPOSITORY / 'src'}")
+    found = subprocess.run(command("list"), env=path, capture_output=True, text=True, check=True).stdout
+    assert "installed-plugin" in found
+    (tmp_path / "installed_plugin.py").unlink()
+    missing = subprocess.run(command("list"), env=path, capture_output=True, text=True, check=False)
+    assert missing.returncode == 2 and "the installed plugin 'mine'" in missing.stderr
+
+
+@pytest.mark.slow
+def test_a_new_algorithm_goes_from_its_class_to_train_sweep_and_report(tmp_path):
+    """No file of the package is touched; workers, resume, evaluate and report load the plugin by themselves."""
+    runs, folder = tmp_path / "runs", tmp_path / "elsewhere"
+    folder.mkdir()
+
+    def chorus(*words: str | Path) -> str:
+        done = subprocess.run(
+            command(*words), env=environment(), cwd=folder, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    small = ["--scale", "smoke", "--total-steps", "400", "--iteration-steps", "200", "--eval-episodes", "2"]
+    cartpole = ["--env", "CartPole-v1", "--max-episode-steps", "30"]
+    chorus("train", "neighbours", "--plugin", EXAMPLE, *cartpole, *small, "--reach", "2", "--out", runs, "--quiet")
+    (run,) = runs.glob("*neighbours*")
+    meta = json.loads((run / "meta.json").read_text(encoding="utf-8"))
+    assert meta["plugins"] == [str(EXAMPLE)]
+    assert meta["identity"]["title"] == "Bootstrapped DQN + neighbours"
+    assert meta["identity"]["settings"]["agent.value_map.reach"] == {"value": 2, "label": "reach 2"}
+    assert "policy aggregate" in chorus("evaluate", run, "--episodes", "2")
+    assert "has ended already" in chorus("resume", run)
+
+    settings = ["max_episode_steps=30", "total_steps=400", "iteration_steps=200", "eval_episodes=2", "reach=1,2"]
+    sweep = ["--preset", "neighbours", "bootstrapped-dqn", "--env", "CartPole-v1", "--scale", "smoke"]
+    said = chorus("sweep", "--plugin", EXAMPLE, *sweep, "--set", *settings, "--out", runs, "--quiet")
+    assert "Bootstrapped DQN" in said
+    # The run with a reach of 2 exists already and is shared.
+    swept = [json.loads((path / "meta.json").read_text())["identity"] for path in sorted(runs.glob("*neighbours*"))]
+    assert sorted(one["settings"]["agent.value_map.reach"]["label"] for one in swept if one["swept"]) == ["reach 1"]
+
+    page = tmp_path / "report.html"
+    chorus("report", runs, "-o", page)
+    text = page.read_text(encoding="utf-8")
+    assert "Bootstrapped DQN + neighbours" in text and "reach 2" in text
