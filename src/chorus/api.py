@@ -1,4 +1,4 @@
-"""The Python face of Chorus: `train`, `resume` and `load`."""
+"""The Python interface: `train`, `resume` and `load`."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -40,9 +40,9 @@ def train(
 ) -> Path:
     """Train from scratch and return the run's directory.
 
-    Without them, seed, scale and hyperparameters are the `config` file's, or 0, "laptop" and "code".
-    `options` are those of the command line with underscores (`members=5, total_steps=100_000`); `torso` is a flax
-    module of your own, or a tuple of modules, one a layer.
+    Seed, scale and hyperparameters default to those of the `config` file, or to 0, "laptop" and "code".
+    `options` are those of the command line with underscores (`members=5, total_steps=100_000`). `torso` is a flax
+    module, or a tuple of modules, one per layer. `plugins` are modules or files to load first.
     """
     load_plugins(plugins)
     request = Request(
@@ -63,7 +63,7 @@ def train(
 
 
 def resume(run: str | Path, *, torso: FlaxTorso | None = None, quiet: bool = False) -> Path:
-    """Go on with a run where its last checkpoint left it; a finished run is left as it is."""
+    """Resume a run from its last checkpoint; a finished run is left unchanged."""
     resume_run(Path(run), for_terminal(quiet), torso)
     return Path(run)
 

@@ -1,4 +1,4 @@
-"""Writing to disk so that a reader, or a run that resumes, never sees half a file."""
+"""Files that a reader, or a resumed run, never sees half written."""
 
 import json
 import os
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Atomically: written aside, brought to disk, renamed. NaN is refused, not written."""
+    """Write atomically: to a temporary file, synced and renamed. NaN is refused."""
     text = json.dumps(value, indent=2, allow_nan=False) + "\n"
     aside = path.with_name(f".{path.name}.writing")
     with aside.open("w", encoding="utf-8") as file:
@@ -35,7 +35,7 @@ def read_json_or_yaml(path: Path) -> Any:
 
 
 def sync_directory(path: Path) -> None:
-    """Renames reach the disk only with their directory."""
+    """Bring renames in a directory to disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -44,12 +44,12 @@ def sync_directory(path: Path) -> None:
 
 
 def whole_lines(path: Path) -> int:
-    """How many bytes of a file are whole lines; a process that was killed may have left half of one."""
+    """Number of bytes up to the last complete line; a killed process may have left half a line."""
     return path.read_bytes().rfind(b"\n") + 1
 
 
 class JsonLines:
-    """An append-only file, one strict JSON record a line."""
+    """An append-only file with one strict JSON record per line."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("a", encoding="utf-8")
@@ -61,7 +61,7 @@ class JsonLines:
         self._file.flush()
 
     def sync(self) -> int:
-        """Bring what was written to disk and say how long the file is."""
+        """Bring everything written to disk; returns the length of the file."""
         self._file.flush()
         os.fsync(self._file.fileno())
         return self._file.tell()

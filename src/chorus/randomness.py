@@ -18,12 +18,12 @@ def entropy(seed: int, stream: Stream, iteration: int = 0, *path: int) -> np.ran
 
 
 def generator(seed: int, stream: Stream, iteration: int = 0) -> np.random.Generator:
-    """For what is drawn on the host."""
+    """For random numbers drawn on the host."""
     return np.random.default_rng(entropy(seed, stream, iteration))
 
 
 def key_words(seed: int, stream: Stream, iteration: int = 0, *path: int, words: int = 2) -> np.ndarray:
-    """The bits of a JAX key, 32 a word, as `jax.random.wrap_key_data` takes them."""
+    """The bits of a JAX key in 32-bit words, as `jax.random.wrap_key_data` takes them."""
     return entropy(seed, stream, iteration, *path).generate_state(words, np.uint32)
 
 

@@ -1,4 +1,4 @@
-"""What an action is: how it is stored, how a random one is drawn, and what the environment calls it."""
+"""Action spaces: storage, random sampling and conversion to native actions; and arrays of host or device."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -10,7 +10,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 @dataclass(frozen=True)
 class Discrete:
-    """One of `count`. Agents count from 0; `first` is what the environment calls its first one."""
+    """One of `count` actions. Agents count from 0; `first` is the environment's number of the first one."""
 
     count: int
     first: int = 0
@@ -21,13 +21,13 @@ class Discrete:
         return jax.random.randint(key, (slots,), 0, self.count)
 
     def native(self, actions: Int[np.ndarray, " E"]) -> list[Any]:
-        """The actions of E slots as the environment knows them."""
+        """The actions of E slots in the environment's own numbering."""
         return (actions + self.first).tolist()
 
 
 @dataclass(frozen=True)
 class Box:
-    """Numbers between finite bounds, flattened. Agents act in [-1, 1] whatever the bounds are."""
+    """Numbers between finite bounds, flattened. Agents act in [-1, 1]; `native` rescales to the bounds."""
 
     low: tuple[float, ...]
     high: tuple[float, ...]
@@ -43,10 +43,10 @@ class Box:
         return jax.random.uniform(key, (slots, *self.shape), minval=-1.0, maxval=1.0)
 
     def native(self, actions: Float[np.ndarray, "E A"]) -> list[Any]:
-        """The actions of E slots, stretched to the environment's bounds and in its shape."""
+        """The actions of E slots, rescaled to the environment's bounds and reshaped."""
         low, high = np.array(self.low), np.array(self.high)
         stretched = 0.5 * ((1.0 - actions) * low + (1.0 + actions) * high)
-        # Rounded first: a bound is a number of the environment's own type.
+        # Rounded before clipping: bounds are numbers of the environment's type.
         kept = np.clip(stretched.astype(self.native_type), low.astype(self.native_type), high.astype(self.native_type))
         return list(kept.reshape(len(actions), *self.native_shape))
 

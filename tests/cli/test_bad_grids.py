@@ -39,7 +39,7 @@ def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path, capsys, ending):
 
 @pytest.mark.parametrize("ending", [[], ["--dry-run"]], ids=["run", "plan"])
 @pytest.mark.parametrize(
-    ("out", "part"), [("", "an empty name is no folder"), ("/proc/runs", "--out /proc/runs may not be written to")]
+    ("out", "part"), [("", "an empty name is no folder"), ("/proc/runs", "--out /proc/runs cannot be written to")]
 )
 def test_no_folder_and_one_that_only_looks_writable_are_refused(tmp_path, capsys, monkeypatch, ending, out, part):
     monkeypatch.chdir(tmp_path)

@@ -56,7 +56,7 @@ def test_documented_commands_are_valid(line: str) -> None:
 def test_documented_grids_can_be_planned(line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Every run of theirs resolves to a configuration, and nothing is written."""
     assert main([*words_of(line), "--dry-run", "--out", str(tmp_path)]) == 0
-    assert " runs, 0 of them ended before" in capsys.readouterr().out
+    assert " runs, 0 already ended" in capsys.readouterr().out
     assert not list(tmp_path.iterdir())
 
 

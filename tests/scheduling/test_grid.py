@@ -58,7 +58,7 @@ def test_an_end_that_the_folder_does_not_show_is_a_failure(tmp_path):
     engine = ScriptedEngine()
     engine.end_well = lambda job: None
     result = run_grid(small_jobs(tmp_path, seeds=1), engine, quiet=True)
-    assert "storage that every node shares" in result.failures[0].problem
+    assert "storage shared by every node" in result.failures[0].problem
 
 
 def test_a_run_that_cannot_be_started_is_reported_and_the_others_go_on(tmp_path):
@@ -102,7 +102,7 @@ def test_a_cut_run_goes_on_from_its_last_evaluation(tmp_path):
     assert (job.saved_step(), job.step()) == (400, 590)
     said = io.StringIO()
     run_grid([job], ScriptedEngine(), view=GridLines(said))
-    assert "goes on from step 400 or a little before" in said.getvalue()
+    assert "resumed near step 400" in said.getvalue()
 
 
 def test_an_interrupt_stops_the_engine_and_goes_on_to_the_caller(tmp_path):
@@ -126,8 +126,8 @@ def test_plain_lines_say_what_starts_and_how_it_ends(tmp_path):
     assert cut.path == second.path
     assert [line for line in said.getvalue().splitlines() if not line.startswith("figure2")] == [
         f"{first.name}: started",
-        f"{first.name}: failed (out of luck); it is tried once more",
-        f"{second.name}: goes on from step 400 or a little before",
+        f"{first.name}: failed (out of luck); trying once more",
+        f"{second.name}: resumed near step 400",
         f"{second.name}: finished",
         f"{first.name}: started",
         f"{first.name}: finished",

@@ -50,7 +50,7 @@ def test_a_folder_that_holds_another_run_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("written", "state", "ended"),
     [
-        ("running", "cut", False),
+        ("running", "interrupted", False),
         ("failed", "failed", False),
         ("finished", "finished", True),
         ("diverged",) * 2 + (True,),

@@ -92,13 +92,13 @@ def test_stopped_in_the_middle_the_same_command_goes_on_to_the_same_bytes(tmp_pa
     said, code = end_in_the_middle(out, arguments, how)
     if how == signal.SIGINT:
         assert code == 130
-        assert "stopped; " in said and "Go on with: " in said and "chorus sweep --preset" in said
+        assert "stopped; " in said and "Resume with: " in said and "chorus sweep --preset" in said
     # Whatever happened to the command, its runs have let go of their folders.
     wait_for(lambda: not any(in_use(run) for run in out.glob("*__s*")), PATIENCE_SECONDS)
     again = chorus(*arguments)
     assert again.returncode == 0, again.stderr
     assert "4 of 4 runs have ended" in again.stdout
-    assert "goes on from step" in again.stderr
+    assert "resumed near step" in again.stderr
     reference = finished_probe_run()
     assert logs(out / reference.name) == logs(reference)
 
@@ -172,7 +172,7 @@ def test_a_process_that_dies_before_it_reads_is_one_failed_run(tmp_path, monkeyp
     jobs = small_jobs(tmp_path, seeds=2)
     result = run_grid(jobs, LocalEngine(1), quiet=True)
     assert [failure.job for failure in result.failures] == jobs
-    assert "exit code 1 without a word" in result.failures[0].problem
+    assert "exit code 1 without an error message" in result.failures[0].problem
 
 
 def test_more_workers_than_graphics_processors_are_refused(tmp_path, monkeypatch):

@@ -183,7 +183,7 @@ def test_stopped_in_the_middle_nothing_is_left_on_the_cluster(cluster, tmp_path,
     sweep = small_sweep(tmp_path, 1, "--engine", "ray", "--address", cluster.address, total_steps=100_000)
     said, code = end_in_the_middle(tmp_path, sweep, how, **cluster.variables)
     assert code == 130
-    assert "stopped; 0 of 1 runs have ended" in said and "Go on with: " in said and "--engine ray" in said
+    assert "stopped; 0 of 1 runs have ended" in said and "Resume with: " in said and "--engine ray" in said
     (run,) = tmp_path.glob("*__s*")
     wait_for(lambda: holder(run) is None, PATIENCE_SECONDS)
 

@@ -61,7 +61,7 @@ def test_runs_that_are_there_are_only_reported(tmp_path, capsys):
 
 def test_a_dry_run_touches_nothing(tmp_path, capsys):
     assert main(["demo", "--dry-run", "--out", str(tmp_path)]) == 0
-    assert "runs, 0 of them ended before: about" in capsys.readouterr().out and listing(tmp_path) == {}
+    assert "runs, 0 already ended: about" in capsys.readouterr().out and listing(tmp_path) == {}
 
 
 def test_long_and_short_exclude_each_other(tmp_path, capsys):
@@ -73,7 +73,7 @@ def test_long_and_short_exclude_each_other(tmp_path, capsys):
 def test_the_short_form_for_real(tmp_path):
     done = chorus("demo", "--scale", "smoke", "--out", str(tmp_path))
     assert done.returncode == 0, done.stderr
-    assert "8 of 8 runs have ended" in done.stdout and "8 runs, 0 of them ended before" in done.stdout + done.stderr
+    assert "8 of 8 runs have ended" in done.stdout and "8 runs, 0 already ended" in done.stdout + done.stderr
     assert (tmp_path / "reports" / "demo-smoke" / "report.html").is_file()
     assert "on this side of zero; 2 seeds." in done.stdout
     assert done.stderr.count("started") == 8  # live progress, as plain lines

@@ -76,7 +76,7 @@ def test_a_study_whose_runs_are_there_is_only_drawn(tmp_path, capsys, engine):
         write_finished(job)
     assert main(["reproduce", "figure5", "--scale", "smoke", "--out", str(tmp_path), "--engine", engine]) == 0
     said = capsys.readouterr().out
-    assert "8 runs, 8 of them ended before: nothing is left to do" in said
+    assert "8 runs, 8 already ended: nothing is left to do" in said
     folder = tmp_path / "reports" / "figure5-smoke"
     panels = {"figure5-sweep-members", "figure5-sweep-shared_layers"}
     assert {path.name for path in folder.iterdir()} == {"report.html"} | {

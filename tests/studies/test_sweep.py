@@ -89,5 +89,5 @@ def test_a_dry_run_says_what_would_be_run_and_touches_nothing(tmp_path, capsys):
     said = capsys.readouterr().out
     assert said.startswith("double-dqn has no option --members; it runs without it\n")
     assert said.count("3 missing ") == 3 and said.count("__s{0..2}\n") == 3
-    assert "9 runs, 0 of them ended before: about " in said and "with 2 at once" in said
+    assert "9 runs, 0 already ended: about " in said and "with 2 at once" in said
     assert listing(tmp_path) == {}

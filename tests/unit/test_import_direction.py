@@ -22,7 +22,7 @@ FLOORS = [
     {"training"},
     {"config"},
     {"runs"},
-    {"player"},
+    {"player", "extend"},
     {"api"},
     {"studies"},
     {"scheduling"},

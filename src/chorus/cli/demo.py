@@ -10,8 +10,8 @@ from chorus.cli.train_options import whole
 def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
     parser.description = (
         "Train Double DQN, Bootstrapped DQN, CERL and the tandem on MinAtar, several seeds each, about ten minutes "
-        "on two cores; then say what came out, with intervals, and write a report. What is finished is skipped and "
-        "what was cut is gone on with."
+        "on two cores; then say what came out, with intervals, and write a report. Finished runs "
+        "are skipped and interrupted runs are resumed."
     )
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--long", action="store_true", help="the overnight version: more games, seeds and steps")
@@ -53,5 +53,5 @@ def run(args: argparse.Namespace) -> int:
         print(f"next: {suggested('demo', out=args.out)}      the demo itself, about ten minutes on two cores")
     else:
         command = suggested("diagnose", "CartPole-v1", out=args.out)
-        print(f"next: {command}      the same questions about an environment of yours")
+        print(f"next: {command}      the same questions about your environment")
     return result.exit_code

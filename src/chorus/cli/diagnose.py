@@ -16,7 +16,7 @@ def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
         "Train a single agent, an ensemble, the same ensemble with a larger buffer, a tandem and CERL on one "
         "environment, and answer in the terminal and on a page: is there a curse of diversity, how large is it, where "
         "does it come from, what pays, and what to use. Every answer has its number and interval; too few seeds to "
-        "tell is an answer, too. What is finished is skipped and what was cut is gone on with."
+        "tell is an answer, too. Finished runs are skipped and interrupted runs are resumed."
     )
     parser.add_argument(
         "env", metavar="ENV", help="a Gymnasium id, ALE/Breakout-v5, MinAtar/Breakout-v1, or my_package:MyEnv-v0"
@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def page_name(args: argparse.Namespace, env_id: str) -> str:
-    """With what was asked for beside the scale: another question's page is not this one's."""
+    """The page's name, with every option that changes the runs, so that pages do not overwrite each other."""
     from chorus.config.identity import env_in_names
 
     wished = {
@@ -93,7 +93,7 @@ def page_name(args: argparse.Namespace, env_id: str) -> str:
 
 
 def print_diagnosis(summary: "Summary") -> None:
-    """What could mislead first; answers, then what follows from them, then where the page is."""
+    """Print warnings first, then the answers, the conclusion and the path of the page."""
     for caution in summary.cautions:
         print(f"Note: {caution}")
     for finding in summary.findings:
@@ -108,7 +108,7 @@ def print_diagnosis(summary: "Summary") -> None:
 
 
 def next_command(args: argparse.Namespace, seeds: int, open_questions: bool) -> str:
-    """A scale at which something is learnt; twice the seeds, where they could settle something; all figures."""
+    """The next command: a larger scale after smoke, twice the seeds if a question is open, else the report."""
     where = {name: getattr(args, name) for name in ("engine", "address", "workers", "device", "out")}
     if args.scale == "smoke":
         return f"{suggested('diagnose', args.env, **where)}      where something is learnt"

@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
     )
     parser.add_argument("--seed", type=whole, default=0, metavar="S", help="seed of the evaluation (default: 0)")
     parser.add_argument(
-        "--video", type=Path, metavar="FILE", help="film one episode into an .mp4 file (default: no film)"
+        "--video", type=Path, metavar="FILE", help="record one episode as an .mp4 file (default: no video)"
     )
 
 
@@ -72,5 +72,5 @@ def _print(player: "Player", results: list) -> None:
     print(f"  range         {returns.min():.2f} to {returns.max():.2f}")
     print(f"  length        {lengths.mean():.1f} agent steps")
     if cut := sum(result.bias is None for result in results):
-        print(f"  cut             {cut} of {len(returns)} episodes, by their time limit")
+        print(f"  truncated       {cut} of {len(returns)} episodes, by their time limit")
     print(f"  {among.metric.removeprefix('diversity/').replace('_', ' '):<15} {diversity:.3f} {among.unit}")

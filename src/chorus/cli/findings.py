@@ -1,4 +1,4 @@
-"""What a command that ran many jobs leaves to read: a report, and the paper's figure where it is one."""
+"""The report, and the paper's figure if there is one, of a command that ran many jobs."""
 
 from collections.abc import Sequence
 from pathlib import Path

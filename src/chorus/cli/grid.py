@@ -1,4 +1,4 @@
-"""What every command that runs many jobs offers, says before it starts, and says at its end."""
+"""Options, plan and summary of every command that runs many jobs."""
 
 import argparse
 import shlex
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def add_grid_options(parser: argparse.ArgumentParser) -> None:
-    """Where runs are executed and where they go."""
+    """Options for where runs are executed and stored."""
     where = parser.add_argument_group("where it runs")
     where.add_argument(
         "--engine",
@@ -52,17 +52,17 @@ def add_grid_options(parser: argparse.ArgumentParser) -> None:
 
 def add_dry_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--dry-run", action="store_true", help="only say what would be run and what it would cost (default: run it)"
+        "--dry-run", action="store_true", help="only print the runs and their estimated cost (default: off)"
     )
 
 
 def device_for(args: argparse.Namespace) -> str | None:
-    """What `--device` says, or else the scale; None leaves it to the preset."""
+    """The device from `--device`, or gpu at the paper scale; None leaves it to the preset."""
     return args.device or ("gpu" if args.scale == "paper" else None)
 
 
 def run_jobs(args: argparse.Namespace, jobs: "Sequence[Job]", title: str) -> "GridResult":
-    """The grid to its end on the engine asked for; when stopped, a sentence that says how to go on, and the exit."""
+    """Run the jobs on the chosen engine; Ctrl-C prints how to resume and exits."""
     from chorus.scheduling.engines import choose_engine
     from chorus.scheduling.grid import GridResult, run_grid
 
@@ -77,7 +77,7 @@ def run_jobs(args: argparse.Namespace, jobs: "Sequence[Job]", title: str) -> "Gr
         return result
     try:
         engine = choose_engine(args.engine, todo, workers=args.workers, address=args.address)
-        # Only now: Ray has a handler of its own when it has connected.
+        # After connecting: Ray installs its own signal handler.
         with _terminated_like_interrupted():
             if not args.quiet:
                 print(f"{plan(jobs, engine.workers)}; runs go to {args.out}", flush=True)
@@ -85,8 +85,8 @@ def run_jobs(args: argparse.Namespace, jobs: "Sequence[Job]", title: str) -> "Gr
     except KeyboardInterrupt:
         ended = sum(job.has_ended for job in jobs)
         print(
-            f"\nstopped; {ended} of {len(jobs)} runs have ended, and of the others nothing that was checkpointed is "
-            f"lost. Go on with: {this_command()}"
+            f"\nstopped; {ended} of {len(jobs)} runs have ended, and the checkpoints of the others are "
+            f"kept. Resume with: {this_command()}"
         )
         raise SystemExit(INTERRUPTED) from None
     _print_outcome(result)
@@ -95,7 +95,7 @@ def run_jobs(args: argparse.Namespace, jobs: "Sequence[Job]", title: str) -> "Gr
 
 @contextmanager
 def _terminated_like_interrupted() -> Iterator[None]:
-    """A batch system that ends us is heard like Ctrl-C: runs are stopped, and what was checkpointed is kept."""
+    """Treat SIGTERM, as batch systems send it, like Ctrl-C: runs are stopped and checkpoints are kept."""
 
     def stop(number: int, frame: object) -> NoReturn:
         raise KeyboardInterrupt
@@ -108,7 +108,7 @@ def _terminated_like_interrupted() -> Iterator[None]:
 
 
 def check_folder(out: Path) -> None:
-    """Before anything is run: can run folders be made there?"""
+    """Refuse an output folder in which run folders cannot be created."""
     try:
         nearest = next(path for path in (out, *out.absolute().parents) if path.exists() or path.is_symlink())
     except OSError as problem:
@@ -116,16 +116,16 @@ def check_folder(out: Path) -> None:
     if not nearest.is_dir():
         raise ChorusError(f"--out {out} cannot be a folder, because {nearest} is none; choose another")
     try:
-        # Some places look writable and are not, such as /proc.
+        # Some folders look writable and are not, such as /proc.
         tempfile.TemporaryDirectory(dir=nearest, prefix=".chorus-").cleanup()
     except OSError as problem:
         raise ChorusError(
-            f"--out {out} may not be written to ({problem.strerror}); choose another folder, or ask for access"
+            f"--out {out} cannot be written to ({problem.strerror}); choose another folder, or check its permissions"
         ) from problem
 
 
 def print_plan(args: argparse.Namespace, jobs: "Sequence[Job]") -> None:
-    """What `--dry-run` says; nothing is touched."""
+    """Print the plan of `--dry-run`; nothing on disk is touched."""
     from chorus.scheduling.engines.local import workers_that_fit
 
     check_choice(args.engine, args.workers, args.address)
@@ -138,7 +138,7 @@ def print_plan(args: argparse.Namespace, jobs: "Sequence[Job]") -> None:
 
 
 def plan_lines(jobs: "Sequence[Job]") -> Iterator[str]:
-    """A line a configuration: how its seeds stand."""
+    """One line per configuration with the state of its seeds."""
     configurations: dict[str, list[Job]] = {}
     for job in jobs:
         configurations.setdefault(str(job.path).rpartition("__s")[0], []).append(job)
@@ -150,12 +150,12 @@ def plan_lines(jobs: "Sequence[Job]") -> Iterator[str]:
 
 
 def plan(jobs: "Sequence[Job]", workers: int | None) -> str:
-    """How many runs there are, how many are left to do, and what those will cost: time, or work for some workers."""
+    """The number of runs, how many have ended, and the estimated cost of the rest."""
     from chorus.runs.progress import duration
     from chorus.scheduling.costs import CPU_SOURCE, GPU_SOURCE, Forecast, gpu_words, on_gpu, work_left
 
     todo = [job for job in jobs if not job.has_ended]
-    said = f"{len(jobs)} runs, {len(jobs) - len(todo)} of them ended before"
+    said = f"{len(jobs)} runs, {len(jobs) - len(todo)} already ended"
     if not todo:
         return f"{said}: nothing is left to do"
     shares = [(job, job.saved_step() / job.total_steps) for job in todo]
@@ -169,7 +169,7 @@ def plan(jobs: "Sequence[Job]", workers: int | None) -> str:
 
 
 def _print_outcome(result: "GridResult") -> None:
-    """How many runs ended how, and the last words of those that failed."""
+    """How many runs have ended, and the error output of those that failed."""
     ended = len(result.jobs) - len(result.failures)
     print(f"{ended} of {len(result.jobs)} runs have ended ({result.skipped} of them before this command)")
     for job in result.jobs:
@@ -179,11 +179,11 @@ def _print_outcome(result: "GridResult") -> None:
         print(f"  {failure.job.name} failed:")
         print("\n".join(f"    {line}" for line in failure.problem.splitlines()))
     if result.failures:
-        print(f"what failed is tried again by the same command: {this_command()}")
+        print(f"retry the failed runs with the same command: {this_command()}")
 
 
 def suggested(*words: str, **given: object) -> str:
-    """A `chorus` command with those of these options that are not what they would be anyway."""
+    """A `chorus` command with the given options, without those that have their default."""
     usual = {"scale": "laptop", "out": Path("runs"), "engine": "local"}
     options = {name: value for name, value in given.items() if value is not None and value != usual.get(name)}
     pairs = [part for name, value in options.items() for part in (f"--{name.replace('_', '-')}", str(value))]
@@ -191,6 +191,6 @@ def suggested(*words: str, **given: object) -> str:
 
 
 def this_command() -> str:
-    """As it can be given again: by its path where the shell would not find it."""
+    """This command as it can be typed again, with its path if the shell would not find it."""
     by_path = ["python", "-m", "chorus"] if Path(sys.argv[0]).name == "__main__.py" else [sys.argv[0]]
     return shlex.join([*(["chorus"] if shutil.which("chorus") else by_path), *sys.argv[1:]])

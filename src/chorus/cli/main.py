@@ -10,15 +10,15 @@ from typing import NoReturn
 from chorus.errors import ChorusError, closest, did_you_mean
 from chorus.plugins import load_plugins
 
-# What a shell gives a program that Ctrl-C has ended.
+# The exit code of a program ended by Ctrl-C.
 INTERRUPTED = 130
 # Command -> (module, one line of help). Modules are imported when their command is, so help answers at once.
 COMMANDS = {
     "demo": ("chorus.cli.demo", "the curse of diversity on MinAtar, in about ten minutes"),
     "train": ("chorus.cli.train", "train an algorithm on an environment"),
     "diagnose": ("chorus.cli.diagnose", "is there a curse in your environment, what to use"),
-    "resume": ("chorus.cli.resume", "go on with a run that was stopped"),
-    "evaluate": ("chorus.cli.evaluate", "play episodes with a trained run, and film them"),
+    "resume": ("chorus.cli.resume", "resume a run that was stopped"),
+    "evaluate": ("chorus.cli.evaluate", "play episodes with a trained run, and record a video"),
     "sweep": ("chorus.cli.sweep", "run a grid of algorithms, environments and settings"),
     "reproduce": ("chorus.cli.reproduce", "a figure of the paper, from its runs to a report"),
     "report": ("chorus.cli.report", "statistics, figures and a page to read, from runs"),
@@ -98,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("\nchorus: stopped", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader of a pipe (`chorus list | head`) has seen enough.
+        # The reader of a pipe has closed it, as in `chorus list | head`.
         sys.stderr.close()
         return 0
 

@@ -1,4 +1,4 @@
-"""What a training command says before it starts and after it ends."""
+"""What a training command prints before it starts and after it ends."""
 
 import contextlib
 import json
@@ -17,7 +17,7 @@ from chorus.runs.run_directory import RunDirectory
 
 
 def announce(resolved: Resolved, path: Path, progress: ProgressView) -> None:
-    """What is about to run, and the limits that a scale changed."""
+    """Print what is about to run and the limits that a scale changed."""
     config = resolved.config
     say = progress.say
     say(
@@ -40,12 +40,12 @@ def interrupted(path: Path) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        print(f"\nstopped; nothing that was checkpointed is lost. Go on with: chorus resume {path}")
+        print(f"\nstopped; checkpoints are kept. Resume with: chorus resume {path}")
         raise SystemExit(INTERRUPTED) from None
 
 
 def report(path: Path) -> int:
-    """Final scores, where everything is, and what to do next; the exit code tells a diverged run apart."""
+    """Print final scores, the run folder and the next command; returns the exit code, 1 for a diverged run."""
     status = RunDirectory(path).read_status()
     scores, iterations = final_returns(path)
     for name, value in scores.items():

@@ -9,8 +9,8 @@ from chorus.cli.train_options import whole
 
 def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
     parser.description = (
-        "Run what is missing for a data figure of the paper, go on with what was cut, skip what is finished (studies "
-        "share runs), and end with the figure and a report."
+        "Run what a data figure of the paper still needs, then draw the figure and write a report. Finished runs are "
+        "skipped (studies share runs) and interrupted runs are resumed."
     )
     parser.add_argument("study", metavar="STUDY", help="figure2 ... figure28; `chorus list studies` shows them")
     parser.add_argument(
@@ -49,12 +49,12 @@ def run(args: argparse.Namespace) -> int:
         if args.scale == "laptop" and study.laptop:
             print(f"smaller than the paper: {study.laptop}")
         if args.seeds is not None:
-            print(f"seeds as told, not the study's: {args.seeds} of each configuration")
+            print(f"seeds from --seeds, not the study's: {args.seeds} of each configuration")
     if args.dry_run:
         print_plan(args, jobs)
         return 0
     result = run_jobs(args, jobs, study.name)
-    # A first look must not take the place of the whole.
+    # A report with fewer seeds must not replace the full one.
     tag, said = ("", "") if args.seeds is None else (f"-{args.seeds}-seeds", f", --seeds {args.seeds}")
     folder = args.out / "reports" / f"{study.name}-{args.scale}{tag}"
     for name, part in parts.items():

@@ -1,4 +1,4 @@
-"""`chorus resume`: go on where a run's last checkpoint left it."""
+"""`chorus resume`: resume a run from its last checkpoint."""
 
 import argparse
 from collections.abc import Sequence

@@ -61,15 +61,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _print_diff(config: "RunConfig", parent: "Preset") -> None:
-    """What the preset itself changes: options and files have their own column below."""
+    """Print what the preset changes in its parent; options and files are in the column of sources below."""
     import json
 
     from chorus.config.resolution import preset_difference
 
-    gone, come = preset_difference(config, parent)
+    removed, added = preset_difference(config, parent)
     print(f"\ndiff from {parent.name}")
-    for path in sorted(gone.keys() | come.keys()):
-        for sign, side in (("-", gone), ("+", come)):
+    for path in sorted(removed.keys() | added.keys()):
+        for sign, side in (("-", removed), ("+", added)):
             if path in side:
                 print(f"  {sign} {path} = {json.dumps(side[path])}")
 

@@ -9,8 +9,8 @@ from chorus.cli.train_options import add_hyperparameters, add_scale, add_set, sw
 
 def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
     parser.description = (
-        "Run every combination of presets, environments, seeds and settings; what is finished is skipped and what was "
-        "cut is gone on with. The whole grid is checked before anything is run."
+        "Run every combination of presets, environments, seeds and settings; finished runs are skipped and "
+        "interrupted runs are resumed. The whole grid is checked before anything is run."
     )
     what = parser.add_argument_group("what to run")
     what.add_argument(
@@ -66,9 +66,9 @@ def run(args: argparse.Namespace) -> int:
         print_plan(args, jobs)
         return 0
     result = run_jobs(args, jobs, "sweep")
-    # Named by its runs: the same sweep again renews its report, another one does not touch it.
+    # Named by its runs: the same sweep replaces its report, and no other one does.
     name = hashlib.sha256("\n".join(sorted(job.name for job in jobs)).encode()).hexdigest()[:8]
     write_findings(jobs, args.out / "reports" / f"sweep-{name}", "Sweep: " + ", ".join(args.preset))
     command = suggested("report", str(args.out), export="data")
-    print(f"next: {command}      every run there, with the data for other tools")
+    print(f"next: {command}      a report of every run there, with data for other tools")
     return result.exit_code

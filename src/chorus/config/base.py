@@ -16,7 +16,7 @@ from chorus.training.settings import EvaluationSettings, ReplaySettings, Schedul
 
 
 def episode_cap(spec: EnvSpec, row: ScaleRow) -> int | None:
-    """The row's cap where it is shorter than the environment's own limit; none leaves that one in force."""
+    """The row's cap if it is shorter than the environment's own limit, else None."""
     own = spec.max_episode_steps
     return row.episode_cap if row.episode_cap is not None and (own is None or own > row.episode_cap) else None
 

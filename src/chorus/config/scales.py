@@ -1,7 +1,7 @@
-"""One table: network and budget together, for each family of environments and each scale (docs/scales.md).
+"""One table: network and budget per environment family and scale (docs/scales.md).
 
-`paper` is what the paper used, or for environments it does not have, what it would cost there; `laptop` is a CPU
-and minutes; `smoke` shows in about 20 seconds that everything works and learns nothing worth reporting.
+`paper` is what the paper used, or its equivalent for environments that the paper does not have; `laptop` takes minutes
+to hours on a CPU; `smoke` shows in about 20 seconds that everything works and learns nothing worth reporting.
 """
 
 from dataclasses import dataclass, replace
@@ -94,7 +94,7 @@ _MINATAR_LAPTOP = ScaleRow(
     members=10,
     eval_episodes=60,
     eval_slots=20,
-    # An update compares all pairs of them, so that 200 are sixteen times the work.
+    # An update compares all pairs of quantiles: 200 would be sixteen times the work.
     quantiles=50,
 )
 
@@ -147,7 +147,7 @@ _ATARI_LAPTOP = replace(
     source="laptop scale for Atari, chosen for early learning (docs/scales.md)",
     quantiles=50,
     quantile=None,
-    # A first layer that does not overlap itself costs a quarter of the usual 8x8/4, and the update is all there is.
+    # A first layer without overlap costs a quarter of the usual 8x8/4, and the update dominates the cost.
     torso=ConvTorso(
         convolutions=(ConvLayer(features=16, kernel=4, stride=4), ConvLayer(features=32, kernel=4, stride=2)),
         dense=(128,),
@@ -169,7 +169,7 @@ _ATARI_LAPTOP = replace(
 )
 
 
-# SAC explores by its policy's own noise once the first actions, drawn at random, have filled a part of the replay.
+# SAC explores by the noise of its policy after a warm-up of uniformly random actions.
 def _random_for(steps: int) -> LinearEpsilon:
     return LinearEpsilon(final=0.0, decay_steps=1, warmup_steps=steps)
 

@@ -40,7 +40,7 @@ class Assembly:
         return Assembly(config, spec, config.agent.build(spec))
 
     def check_network(self) -> None:
-        """Shapes only: whether the layers fit each other and what the environment shows."""
+        """Check by shapes alone that the layers fit each other and the observations."""
         try:
             jax.eval_shape(self.agent.init, init_key(0))
         except Exception as problem:
@@ -51,7 +51,7 @@ class Assembly:
             ) from problem
 
     def check_resources(self, path: Path) -> None:
-        """Whether the run's folder has the disk, and this machine the memory, that the run will take."""
+        """Check that disk and memory suffice for the run."""
         state = jax.eval_shape(self.agent.init, init_key(0))
         state_bytes = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(state))
         check_resources(ring_layout(self.config, self.spec), state_bytes, path)
@@ -65,7 +65,7 @@ class Assembly:
         redraw_each_step: bool = False,
         render_mode: str | None = None,
     ) -> Stepper:
-        """`limit` is where episodes are cut; none leaves the environment's own limit in force."""
+        """`limit` is the length at which episodes are cut; None keeps the environment's own limit."""
         env = self.config.env
         if is_jax(env.id):
             return JaxStepper(make_jax(env.id, limit), decide, slots, redraw_each_step)
@@ -139,6 +139,6 @@ class Assembly:
 
 
 def count_parameters(config: RunConfig, spec: EnvSpec) -> int:
-    """Of what acts and learns; target networks are not counted."""
+    """Number of parameters that act and learn; target networks are not counted."""
     state = jax.eval_shape(config.agent.build(spec).init, init_key(0))
     return sum(int(leaf.size) for leaf in jax.tree.leaves(state.params))

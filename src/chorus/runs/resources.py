@@ -1,6 +1,6 @@
 """The resources of a run: what its replay and checkpoints take of memory and disk, and what is free.
 
-A mapped file that outgrows its disk ends the process without a word, so a run is refused before it starts instead.
+A mapped file that outgrows its disk kills the process, so such a run is refused before it starts.
 """
 
 import shutil
@@ -16,8 +16,8 @@ from chorus.replay.ring import RingLayout
 
 # Two checkpoints are kept while a third is written.
 _CHECKPOINTS_AT_ONCE = 3
-# The replay is mapped from its files. Where less than half of it stays in memory, nearly every batch waits for the
-# disk, and training would take many times as long.
+# The replay is memory-mapped. If less than half of it stays in memory, nearly every batch waits for the disk, and
+# training takes many times as long.
 _SHARE_IN_MEMORY = 0.5
 _GIGABYTE = 1e9
 _OWN_GROUP, _ALL_GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
@@ -45,7 +45,7 @@ def ring_layout(config: RunConfig, spec: EnvSpec) -> RingLayout:
 
 
 def check_resources(layout: RingLayout, state_bytes: int, run: Path) -> None:
-    """Raises a sentence with the numbers and the remedy if the run in this folder, which need not exist, has none."""
+    """Refuse a run that does not fit memory or disk, with the numbers and the remedy; the folder need not exist."""
     problems = []
     present = allocated_bytes(run)
     disk = free_disk_bytes(run) + present
@@ -74,7 +74,7 @@ def check_resources(layout: RingLayout, state_bytes: int, run: Path) -> None:
 
 
 def resident_bytes(layout: RingLayout) -> int:
-    """What a replay takes of memory, at least."""
+    """Memory that a replay needs at least."""
     return round(_SHARE_IN_MEMORY * layout.capacity * row_bytes(layout.types()))
 
 
@@ -102,12 +102,13 @@ def _existing(path: Path) -> Path:
         return next(place for place in (path, *path.absolute().parents) if place.exists())
     except OSError as problem:
         raise ChorusError(
-            f"the room for {path} cannot be measured ({problem.strerror}); choose another --out, or ask for access"
+            f"the free space of {path} cannot be measured ({problem.strerror}); choose another --out, or check its "
+            "permissions"
         ) from problem
 
 
 def free_memory_bytes() -> int | None:
-    """What can be had without swapping, within the limit of a container; unknown where the system does not say."""
+    """Memory available without swapping, within the limits of a container; None if the system does not tell."""
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
         free = next(int(line.split()[1]) * 1_024 for line in lines if line.startswith("MemAvailable:"))
@@ -117,7 +118,7 @@ def free_memory_bytes() -> int | None:
 
 
 def _control_groups() -> list[Path]:
-    """The folders of the control groups this process is in, the innermost first; none where there are none."""
+    """The folders of the control groups of this process, the innermost first."""
     try:
         lines = _OWN_GROUP.read_text().splitlines()
     except OSError:
@@ -130,7 +131,7 @@ def _control_groups() -> list[Path]:
 
 
 def _left_in(group: Path) -> int | None:
-    """What a control group may still take: its limit less what it has, file pages not counted, which make way."""
+    """Memory a control group may still take: its limit minus its use, without file pages, which can be evicted."""
     try:
         limit, taken = (int((group / name).read_text()) for name in ("memory.max", "memory.current"))
         counts = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
@@ -140,12 +141,12 @@ def _left_in(group: Path) -> int | None:
 
 
 def allocated_bytes(path: Path) -> int:
-    """What the files of a folder take on disk; the unwritten rows of a replay take nothing."""
+    """Disk space of the files in a folder; unwritten rows of a replay take none."""
     total = 0
     for file in path.rglob("*"):
         try:
             total += file.stat().st_blocks * 512
         except OSError:
-            # Gone since it was listed, or not ours to look at.
+            # Removed since it was listed, or not readable.
             continue
     return total

@@ -10,13 +10,13 @@ from typing import Any, TextIO
 from chorus.errors import ChorusError
 from chorus.files import JsonLines, read_json, whole_lines, write_json
 
-# Timings are written after the checkpoint they time, so no checkpoint can say where they should end.
+# Timings are written after the checkpoint they time, so checkpoints do not record their length.
 _CUT_BACK = ("metrics.jsonl", "episodes.jsonl")
 _TIMINGS = "timings.jsonl"
 
 
 class RunDirectory:
-    """Paths and small files of a run; `lock` first, then write."""
+    """Paths and small files of a run. Take the `lock` before writing."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -36,11 +36,11 @@ class RunDirectory:
             return (self.path / "config.json").is_file()
         except OSError as problem:
             raise ChorusError(
-                f"{self.path} cannot be looked into ({problem.strerror}); choose another --out, or ask for access"
+                f"{self.path} cannot be read ({problem.strerror}); choose another --out, or check its permissions"
             ) from problem
 
     def create(self, config: dict[str, Any], meta: dict[str, Any]) -> None:
-        """A new run; nothing may be there yet."""
+        """Create the directory of a new run; it must not exist."""
         try:
             self.path.mkdir(parents=True)
         except FileExistsError as problem:
@@ -49,7 +49,7 @@ class RunDirectory:
                     f"{self.path} exists already and is no run (no config.json); remove it, or choose another --out"
                 ) from problem
             raise ChorusError(
-                f"{self.path} exists already; go on with `chorus resume {self.path}`, or choose another --out"
+                f"{self.path} exists already; resume it with `chorus resume {self.path}`, or choose another --out"
             ) from problem
         except OSError as problem:
             raise ChorusError(
@@ -83,16 +83,16 @@ class RunDirectory:
             return {"state": "running", "reason": None}
 
     def has_ended(self) -> bool:
-        """Nothing is left to do; a failed or interrupted run can go on."""
+        """Whether nothing is left to do; a failed or interrupted run can be resumed."""
         return self.read_status()["state"] in ("finished", "diverged")
 
     def write_status(self, state: str, reason: str | None = None, **more: Any) -> None:
         write_json(self.path / "status.json", {"state": state, "reason": reason, **more})
 
     def lock(self, patience_seconds: float = 0.0) -> None:
-        """Held until the process ends, however it ends; waits so long for another process to let go of it."""
+        """Lock the run until this process ends; waits up to `patience_seconds` for another process to release it."""
         deadline = time.monotonic() + patience_seconds
-        # Nothing is written to it, but NFS locks only what could be.
+        # NFS locks only files that are open for writing; nothing is written.
         self._lock = (self.path / "config.json").open("r+", encoding="utf-8")
         while not self._locked():
             if time.monotonic() >= deadline:
@@ -108,7 +108,7 @@ class RunDirectory:
         return True
 
     def open_logs(self, offsets: dict[str, int]) -> None:
-        """Cut the logs back to where a checkpoint left them, and open them to append."""
+        """Truncate the logs to the offsets of a checkpoint and open them for appending."""
         for name in (*_CUT_BACK, _TIMINGS):
             path = self.path / name
             path.touch()

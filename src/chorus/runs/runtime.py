@@ -20,7 +20,7 @@ _PACKAGES = ("jax", "jaxlib", "flax", "optax", "numpy", "gymnasium", "pgx", "saf
 
 
 def prepare(runtime: Runtime) -> None:
-    """Give this process its threads and device, or say why it cannot have them any more."""
+    """Set the threads and the device of this process; an error if JAX has already started with others."""
     wanted, started = str(runtime.threads), _started()
     if started:
         current = os.environ.get(_THREADS_VARIABLE)
@@ -32,7 +32,7 @@ def prepare(runtime: Runtime) -> None:
     else:
         keep_heap()
         os.environ[_THREADS_VARIABLE] = wanted
-        # Nothing named is whatever accelerator is there: of several names, JAX refuses those that are not installed.
+        # An empty name selects any accelerator; with several names JAX refuses those that are not installed.
         os.environ["JAX_PLATFORMS"] = {"cpu": "cpu", "gpu": ""}[runtime.device]
         jax.config.update("jax_platforms", os.environ["JAX_PLATFORMS"])
     try:
@@ -58,9 +58,8 @@ _M_TRIM_THRESHOLD, _M_MMAP_MAX, _M_ARENA_MAX = -1, -4, -8
 def keep_heap() -> None:
     """Let glibc keep freed memory, in one heap.
 
-    XLA allocates its temporary buffers anew at each call. By default glibc maps and unmaps large ones, and the page
-    faults cost a large network a third of its update (docs/performance.md). Elsewhere than on glibc this does
-    nothing.
+    XLA allocates its temporary buffers at each call. By default glibc maps and unmaps large ones, and the page faults
+    cost a large network a third of its update (docs/performance.md). Without glibc this does nothing.
     """
     try:
         mallopt = ctypes.CDLL(None).mallopt
@@ -77,7 +76,7 @@ def _started() -> bool:
 
 
 def provenance() -> dict[str, Any]:
-    """What `meta.json` says about who wrote a run."""
+    """Versions, machine, command and commit, for `meta.json`."""
     return {
         "chorus": _version("chorus-rl"),
         "python": platform.python_version(),

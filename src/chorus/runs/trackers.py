@@ -1,4 +1,4 @@
-"""Copies of the numbers for the tools people already use. Local files are the truth: a tracker never stops a run."""
+"""Copies of the metrics for TensorBoard and W&B. Local files are the truth: a tracker never stops a run."""
 
 import warnings
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 @runtime_checkable
 class Tracker(Protocol):
-    """Gets every metric of an iteration at its agent step."""
+    """Receives every metric of an iteration with its agent step."""
 
     def log(self, step: int, metrics: dict[str, float]) -> None: ...
 
@@ -53,7 +53,7 @@ class WeightsAndBiases:
 
 
 class Shielded:
-    """Any tracker, made harmless: at its first failure it is named once and left alone from then on."""
+    """A tracker whose failures do not stop the run: after its first failure it is named once and not used again."""
 
     def __init__(self, name: str, make: Callable[[], Tracker]) -> None:
         self._name = name

@@ -1,7 +1,7 @@
-"""What a run will cost, before it is run: rates of some machine, no more precise than a plan needs.
+"""Cost estimates of runs, for planning, and the forecast of a running grid.
 
-Seconds of one core: a start (imports, compilation), then so much for each agent step and for each member's share of a
-gradient step, evaluation included. A grid that is under way corrects these numbers by what it sees.
+Seconds of one core: start-up (imports, compilation), then a rate per agent step and a rate per member and gradient
+step, evaluation included. A running grid corrects the estimates by what its runs take.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,7 +24,7 @@ _HOUR, _DAY = 3_600.0, 86_400.0
 
 @dataclass(frozen=True)
 class Rate:
-    """`step` seconds for an agent step, `member` more for each member and gradient step."""
+    """Seconds per agent step, and per member and gradient step."""
 
     step: float
     member: float
@@ -38,19 +38,19 @@ _CPU = {
     "image": Rate(step=1.8e-3, member=2.1e-2),
     "control": Rate(step=2.0e-3, member=1.0e-3),
 }
-# What a further member still costs where convolutions are shared: half on MinAtar, a quarter on Atari (docs/cost.md).
+# Relative cost of a further member when convolutions are shared: half on MinAtar, a quarter on Atari (docs/cost.md).
 _UNSHARED = 0.35
-# What else a member's gradient step costs, on MinAtar (docs/cost.md): each further pair of quantiles; all pairs of a
-# batch; further heads.
+# Additional seconds per member and gradient step, on MinAtar (docs/cost.md): per further pair of quantiles; for all
+# pairs of a batch; for further heads.
 _PAIR_OF_QUANTILES = 2.6e-7
 _EXTRA: dict[type, float] = {Mico: 5.0e-4, Horizons: 0.9e-4}
-# How many times the work of the laptop scale's networks those of the paper scale are.
+# Work of the paper scale's networks, in units of the laptop scale's.
 _PAPER_WORK = {"minatar": 2.0, "flat": 1.0}
 
 
 @dataclass(frozen=True)
 class Work:
-    """What is left to pay, on either kind of machine."""
+    """Remaining cost, on CPUs and on GPUs."""
 
     core_seconds: float
     gpu_days: float
@@ -61,7 +61,7 @@ def gpu_words(days: float) -> str:
 
 
 def work_left(configs: Iterable[tuple[RunConfig, float]]) -> Work:
-    """Of runs with the share of their steps that is done already."""
+    """Remaining cost of runs, each given with the share of its steps that is done."""
     spent = [(on_gpu(config), seconds(config) * (1.0 - share)) for config, share in configs]
     return Work(
         core_seconds=sum(cost for gpu, cost in spent if not gpu),
@@ -74,7 +74,7 @@ def on_gpu(config: RunConfig) -> bool:
 
 
 def seconds(config: RunConfig) -> float:
-    """Of one run on one core, or on one graphics processor if that is what it asks for."""
+    """Cost of one run in seconds of one core, or of one GPU if the run asks for it."""
     family = _family(config.env.id)
     rate, members = _gpu_rate(config, family), float(config.agent.members)
     if not on_gpu(config):
@@ -103,7 +103,7 @@ def _extra(agent: Learner) -> float:
 
 
 def _gpu_rate(config: RunConfig, family: str) -> Rate:
-    """A line through what the paper states for one member and for ten.
+    """A line through the times that the paper states for one member and for ten.
 
     Atari: 2 days for Double DQN, 3.5 for N = 10, 3 with three layers shared, 50M agent steps each. MuJoCo: 5 and 12.5
     hours for ten seeds of SAC and of Ensemble SAC with N = 10 at once, 1M steps each.
@@ -121,13 +121,13 @@ def _family(env_id: str) -> str:
     return describe(env_id).family
 
 
-# Until about so much has been seen, the estimate counts for more than what compiling runs seem to say.
-_SECONDS_OF_FAITH = 60.0
+# Prior weight of the cost estimate, in seconds.
+_PRIOR_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """A run that was worked at: from which share of its steps to which, in how many seconds."""
+    """One attempt at a run: the share of its steps at the start and at the end, and the seconds in between."""
 
     job: Job
     first_share: float
@@ -137,7 +137,7 @@ class Attempt:
 
 @dataclass
 class Forecast:
-    """Remembers the attempts that are over."""
+    """Estimates the remaining time of a grid from its finished and running attempts."""
 
     _estimates: dict[str, float] = field(default_factory=dict)
     _expected: float = 0.0
@@ -153,12 +153,12 @@ class Forecast:
         self._taken += attempt.seconds
 
     def left(self, waiting: Iterable[tuple[Job, float]], running: Sequence[Attempt], workers: int) -> float:
-        """Seconds; `waiting` are jobs with the share of their steps that is done already."""
+        """Remaining seconds; `waiting` are jobs, each with the share of its steps that is done."""
         expected = self._expected + sum(self.cost(one.job) * max(0.0, one.share - one.first_share) for one in running)
         taken = self._taken + sum(one.seconds for one in running)
-        correction = (taken + _SECONDS_OF_FAITH) / (expected + _SECONDS_OF_FAITH)
+        correction = (taken + _PRIOR_SECONDS) / (expected + _PRIOR_SECONDS)
         rest = [self.cost(job) * (1.0 - share) for job, share in waiting]
         rest += [self.cost(one.job) * (1.0 - one.share) for one in running]
         at_once = max(1, min(workers, len(rest)))
-        # The longest run takes its time however many others run beside it.
+        # The longest run bounds the time from below, however many run in parallel.
         return correction * max(sum(rest) / at_once, max(rest, default=0.0))

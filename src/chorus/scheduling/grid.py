@@ -1,6 +1,6 @@
-"""A list of jobs to its end: finished runs are skipped, cut ones gone on with, missing ones run.
+"""Runs a list of jobs: finished runs are skipped, interrupted runs resumed, missing runs started.
 
-A run that fails is tried once more and then reported; it never takes the others down.
+A run that fails is tried once more and then reported; the other runs continue.
 """
 
 import time
@@ -19,7 +19,7 @@ _SECONDS_BETWEEN_LOOKS = 0.5
 
 @dataclass(frozen=True)
 class Failure:
-    """A run that did not come to its end, and its last words."""
+    """A failed run and the tail of its stderr."""
 
     job: Job
     problem: str
@@ -27,11 +27,11 @@ class Failure:
 
 @dataclass(frozen=True)
 class GridResult:
-    """What became of every job."""
+    """The outcome of every job."""
 
     jobs: Sequence[Job]
     skipped: int
-    """Runs that had ended before the grid started."""
+    """Number of runs that had ended before the grid started."""
     failures: Sequence[Failure] = ()
 
     @property
@@ -42,9 +42,9 @@ class GridResult:
 def run_grid(
     jobs: Sequence[Job], engine: Engine, *, quiet: bool = False, title: str = "runs", view: GridView | None = None
 ) -> GridResult:
-    """Run what is missing of `jobs`, with live progress unless quiet.
+    """Run the jobs that have not ended, with live progress unless quiet.
 
-    On Ctrl-C everything under way is stopped and the interrupt goes on to the caller; the same call again goes on.
+    Ctrl-C stops all runs and is raised again; the same call resumes them.
     """
     unique = list({job.path: job for job in jobs}.values())
     todo = [job for job in unique if not job.has_ended]
@@ -60,7 +60,7 @@ def run_grid(
 
 @dataclass
 class _Waiting:
-    """How far a run is does not change while it waits, and is not read again and again from storage."""
+    """A waiting job; its progress is read from storage once."""
 
     job: Job
 
@@ -72,12 +72,12 @@ class _Waiting:
 class _UnderWay:
     job: Job
     first_step: int
-    """Of the checkpoint it goes on from."""
+    """Step of the checkpoint it resumes from."""
     seen_step: int
-    """Of the newest line in its logs, which the run first cuts back to its checkpoint."""
+    """Step of the newest line in its logs, which the run truncates to its checkpoint when it resumes."""
     began: float = field(default_factory=time.monotonic)
     moved: tuple[float, int] | None = None
-    """When it was first seen to move, and where: what was before is compilation, and no pace."""
+    """Time and step of its first progress: the time before is compilation and does not count for its rate."""
 
     def attempt(self) -> Attempt:
         total = self.job.total_steps
@@ -120,7 +120,7 @@ class _Grid:
             self.view.update(self._snapshot())
 
     def _start(self, job: Job) -> bool:
-        """Whether it could be started; where the machine refuses, room may come when another run ends."""
+        """Whether the job was started; if the machine refuses, waiting until another run has ended."""
         under_way = _UnderWay(job, job.saved_step(), job.step())
         refused = None
         try:
@@ -128,9 +128,7 @@ class _Grid:
         except OSError as problem:
             if self.running:
                 if job.name not in self.put_off:
-                    self.view.say(
-                        f"{job.name}: cannot be started now ({problem}); it waits until another run has ended"
-                    )
+                    self.view.say(f"{job.name}: cannot be started now ({problem}); waiting until another run has ended")
                 self.put_off.add(job.name)
                 self.waiting.appendleft(_Waiting(job))
                 return False
@@ -141,19 +139,19 @@ class _Grid:
             self._end(Ended(job, problem=str(refused)))
             return False
         step = under_way.first_step
-        self.view.say(f"{job.name}: " + (f"goes on from step {step:,} or a little before" if step else "started"))
+        self.view.say(f"{job.name}: " + (f"resumed near step {step:,}" if step else "started"))
         return True
 
     def _end(self, ended: Ended) -> None:
         job, problem = ended.job, ended.problem
         self.forecast.note(self.running.pop(job.name).attempt())
         if problem is None and not job.has_ended:
-            problem = f"it ended, but {job.path} does not say so; is that folder on storage that every node shares?"
+            problem = f"it ended, but {job.path} does not say so; is that folder on storage shared by every node?"
         if problem is None:
             self.done += 1
             self.view.say(f"{job.name}: {job.state}")
         elif self.tried[job.name] < _ATTEMPTS and not ended.hopeless:
-            self.view.say(f"{job.name}: failed ({last_line(problem)}); it is tried once more")
+            self.view.say(f"{job.name}: failed ({last_line(problem)}); trying once more")
             self.waiting.append(_Waiting(job))
         else:
             self.failures.append(Failure(job, problem))

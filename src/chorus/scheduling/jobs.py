@@ -1,6 +1,6 @@
 """A job: a resolved configuration and the directory its run lives in.
 
-The directory is named by the configuration, so whoever asks for the same run finds it: studies share runs.
+The directory is named by the configuration, so the same request finds the same run, and studies share runs.
 """
 
 import json
@@ -21,16 +21,16 @@ from chorus.runs.resources import resident_bytes, ring_layout
 from chorus.runs.run_directory import RunDirectory
 from chorus.studies.study import Part
 
-State = Literal["missing", "cut", "failed", "finished", "diverged"]
-# What was resolved, by the request without its seed: with the name that its seeds share.
+State = Literal["missing", "interrupted", "failed", "finished", "diverged"]
+# Resolved configurations and the name their seeds share, by the request without its seed.
 Known = dict[str, tuple[Resolved, str]]
-# The end of a log that is read to learn how far a run is: many times its longest line.
+# Bytes read from the end of a log to find its last step: many times its longest line.
 _TAIL_BYTES = 4_096
 
 
 @dataclass(frozen=True)
 class Job:
-    """One run that somebody wants."""
+    """One requested run."""
 
     config: RunConfig
     path: Path
@@ -51,7 +51,7 @@ class Job:
         return self.config.schedule.total_steps
 
     def message(self) -> dict[str, Any]:
-        """What another process, perhaps on another machine, must be told."""
+        """What a worker process, possibly on another machine, needs to know."""
         return {"path": str(self.path.absolute()), "config": self.config.to_json(), "about": self.about}
 
     @property
@@ -60,27 +60,27 @@ class Job:
         if not directory.exists():
             return "missing"
         state: str = directory.read_status()["state"]
-        # "running" is what a run that was cut has left behind; whether a process is at it only its lock can tell.
-        return "cut" if state == "running" else state  # type: ignore[return-value]
+        # An interrupted run still says "running"; only its lock tells whether a process holds it.
+        return "interrupted" if state == "running" else state  # type: ignore[return-value]
 
     @property
     def has_ended(self) -> bool:
-        """Nothing is left to do: finished, or diverged, which is a result too."""
+        """Whether nothing is left to do: the run finished or diverged."""
         return self.state in ("finished", "diverged")
 
     def step(self) -> int:
-        """Agent steps so far, as the newest line of a log says; no lock is needed to read it."""
+        """Agent steps so far, according to the newest line of its logs; needs no lock."""
         if self.has_ended:
             return self.total_steps
         return min(self.total_steps, max(last_step(self.path / log) for log in ("episodes.jsonl", "metrics.jsonl")))
 
     def saved_step(self) -> int:
-        """Where the run would go on from: metrics are written at the end of an iteration, as its checkpoint is."""
+        """The step it would resume from: metrics are written at the end of an iteration, like its checkpoint."""
         return self.total_steps if self.has_ended else min(self.total_steps, last_step(self.path / "metrics.jsonl"))
 
 
 def evaluated(jobs: Iterable[Job]) -> list[Path]:
-    """The directories of runs that have something to show."""
+    """The directories of runs with at least one evaluation."""
     return [job.path for job in jobs if last_step(job.path / "metrics.jsonl")]
 
 
@@ -102,9 +102,9 @@ def last_step(log: Path) -> int:
 
 
 def jobs_for(requests: Iterable[Request], out: Path, known: Known | None = None) -> list[Job]:
-    """Each run once, in the order asked for; one error lists everything that cannot be, and nothing is touched.
+    """One job per run, in the order of the requests; one error lists every problem, and nothing on disk is touched.
 
-    Who asks for several lists gives all of them one dictionary to remember in what was resolved.
+    `known` is a cache of resolved configurations; several calls may share it.
     """
     jobs: dict[Path, Job] = {}
     problems: dict[str, None] = {}
@@ -123,7 +123,7 @@ def jobs_for(requests: Iterable[Request], out: Path, known: Known | None = None)
 
 
 def _job(request: Request, out: Path, known: Known) -> Job:
-    """Seeds of one configuration are resolved once: describing an environment may mean constructing it."""
+    """Resolves a configuration once for all its seeds: describing an environment may mean constructing it."""
     same = repr(replace(request, seed=None, swept=(), study=None))
     if same not in known:
         found = resolve(request)
@@ -152,15 +152,15 @@ def jobs_of(
     known: Known | None = None,
     study: str | None = None,
 ) -> list[Job]:
-    """The runs of a part at a scale, in the order they are started; nothing is touched."""
+    """The jobs of a part at a scale, in the order they are started; nothing on disk is touched."""
     return jobs_for(part.requests(scale, device, study), out, known)
 
 
-# Of a process that has imported JAX and compiled a run (docs/engines.md).
+# Memory of a process that has imported JAX and compiled a run (docs/engines.md).
 _PROCESS_BYTES = 600_000_000
 
 
 def memory_bytes(job: Job) -> int:
-    """About what a run takes: the process, and of its replay what must stay in memory."""
+    """Estimated memory of a run: the process and the part of the replay that must stay in memory."""
     spec = describe(job.config.env.id, job.config.env.max_episode_steps)
     return _PROCESS_BYTES + resident_bytes(ring_layout(job.config, spec))

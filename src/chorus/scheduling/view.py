@@ -13,7 +13,7 @@ from rich.text import Text
 from chorus.runs.progress import PlainText, Silent, duration
 
 _SECONDS_BETWEEN_LINES = 30.0
-# Steps, rate and time left, and the spaces between them.
+# Columns for steps, rate and time left, with the spaces between them.
 _NUMBERS = 48
 
 
@@ -64,7 +64,7 @@ class GridView(Protocol):
 
 
 class GridTable:
-    """The runs under way, each with a bar, its rate and its time left; one line for the whole."""
+    """One line per running job with a bar, its rate and its time left, and one line for the whole grid."""
 
     def __init__(self, console: Console) -> None:
         self._live = Live(console=console, refresh_per_second=4)
@@ -102,7 +102,7 @@ class GridTable:
 
 
 def _end_of(name: str, room: int) -> str:
-    """Algorithm and seed stand at the end of a run's name: what has no room is its beginning."""
+    """The end of a name that is too long: algorithm and seed stand there."""
     return name if len(name) <= room else f"…{name[len(name) - room + 1 :]}"
 
 

@@ -1,4 +1,4 @@
-"""What `chorus demo` runs, as data: the paper's four algorithms on MinAtar, small enough for a coffee break.
+"""What `chorus demo` runs, as data: the paper's four algorithms on MinAtar, in about ten minutes.
 
 Game, replay and evaluations were chosen by measurement (docs/decisions.md): Space Invaders is the one game in which a
 small network learns something worth comparing within a few tens of thousands of steps.
@@ -9,8 +9,8 @@ from typing import Any
 
 from chorus.studies.study import Arm, EnvironmentSet, Part, Scaled
 
-# A small replay, because there the paper finds the curse most evident; many short evaluations, because a final score is
-# the mean of the last ten, and the first half of learning should stay out of it.
+# The replay is small because the paper finds the curse most evident there. Evaluations are many and short because a
+# final score is the mean of the last ten, which must leave out the first half of training.
 _QUICK: Mapping[str, Any] = {
     "total_steps": 36_000,
     "iteration_steps": 2_000,
@@ -37,10 +37,10 @@ _OVERNIGHT: Mapping[str, Any] = {
 
 
 def _part(name: str, laptop: EnvironmentSet, settings: Mapping[str, Any]) -> Part:
-    """At the smoke scale the same algorithms as small as that scale is, to see that everything works."""
+    """The four algorithms with the same settings; the smoke scale keeps its own."""
 
     def given(more: Mapping[str, Any]) -> dict[str, Scaled[tuple[Any, ...]]]:
-        """Settings are the demo's own; the smoke scale keeps its own."""
+        """The settings as values per scale."""
         return {
             option: Scaled(smoke=(None,), laptop=(value,), paper=(value,))
             for option, value in {**settings, **more}.items()

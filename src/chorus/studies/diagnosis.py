@@ -15,7 +15,7 @@ SEEDS = Scaled(smoke=3, laptop=5, paper=5)
 
 @dataclass(frozen=True)
 class Presets:
-    """Who plays which part."""
+    """The presets of one learner, by role."""
 
     single: str
     ensemble: str
@@ -25,13 +25,13 @@ class Presets:
 
 DISCRETE = Presets("double-dqn", "bootstrapped-dqn", "tandem", "cerl")
 CONTINUOUS = Presets("sac", "ensemble-sac", "sac-tandem", "ensemble-sac-cerl")
-# Of the families of environments (docs/scales.md) the only one with continuous actions.
+# The environment family with continuous actions (docs/scales.md).
 _BY_FAMILY = {"control": CONTINUOUS}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Overrides:
-    """What a user may set; None leaves it to the scale."""
+    """Settings that a user overrides; None leaves them to the scale."""
 
     members: int | None = None
     total_steps: int | None = None
@@ -39,7 +39,7 @@ class Overrides:
 
 
 def larger_buffer(spec: EnvSpec, scale: Scale, total_steps: int | None = None) -> int | None:
-    """At most all that will ever be gathered; None where the usual buffer holds nearly that already."""
+    """Capacity of the larger buffer: at most all steps of the run; None if the usual buffer is nearly as large."""
     row = row_for(spec.family, scale, "code")
     larger = min(LARGER * row.buffer, total_steps or row.total)
     return larger if larger >= WORTH_TRYING * row.buffer else None

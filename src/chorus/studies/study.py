@@ -1,6 +1,6 @@
 """A study is data: which presets with which settings, in which environments, with how many seeds, for which figure.
 
-`chorus.studies.table` holds one for each data figure of the paper; this file turns them into runs.
+`chorus.studies.table` has one per data figure of the paper; this module turns them into requests for runs.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, kw_only=True)
 class Scaled(Generic[Value]):
-    """A value for each scale."""
+    """One value per scale."""
 
     smoke: Value
     laptop: Value
@@ -30,7 +30,7 @@ class Scaled(Generic[Value]):
 
 @dataclass(frozen=True)
 class EnvironmentSet:
-    """Where runs take place: environments, and seeds in each."""
+    """Environments, and the number of seeds in each."""
 
     envs: tuple[str, ...]
     seeds: int
@@ -41,7 +41,7 @@ class Arm:
     """One preset; a setting with several values is run with each of them.
 
     Settings are named as the options of `chorus train`, and None is an option that is not given. They may depend on
-    the scale, and so may the seeds, where an arm has not as many as the others.
+    the scale. `seeds` is for an arm with fewer seeds than the others.
     """
 
     preset: str
@@ -71,12 +71,12 @@ class Part:
     arms: tuple[Arm, ...]
 
     def with_seeds(self, seeds: int) -> "Part":
-        """The same with so many seeds of everything."""
+        """The same part with this many seeds per configuration."""
         environments = Scaled(**{scale: replace(at, seeds=seeds) for scale, at in vars(self.environments).items()})
         return replace(self, environments=environments, arms=tuple(replace(arm, seeds=None) for arm in self.arms))
 
     def requests(self, scale: Scale, device: str | None = None, study: str | None = None) -> list[Request]:
-        """Seed by seed, so that a grid that was cut short has something of everything."""
+        """Seed by seed, so that an interrupted grid has some seeds of every configuration."""
         environments = self.environments.at(scale)
         variants = in_turn([[(arm, options) for options in arm.variants(scale)] for arm in self.arms])
         return [
@@ -131,8 +131,8 @@ def first_seeds(count: int) -> range:
 def in_turn(lists: Sequence[Sequence[Item]]) -> list[Item]:
     """The first of each list, then the second of each.
 
-    Neighbours run at the same time, and variants of one preset are often the same program: the second of them finds
-    it compiled if it does not start beside the first.
+    Neighbours run at the same time. Variants of one preset often compile to the same program, and the second one finds
+    it in the cache if it starts after the first.
     """
     rows = zip_longest(*([(item,) for item in own] for own in lists), fillvalue=())
     return [item for row in rows for cell in row for item in cell]

@@ -1,4 +1,4 @@
-"""A grid of one's own: presets x environments x seeds x every combination of the settings given."""
+"""A user's grid: presets x environments x seeds x every combination of the given settings."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Sweep:
     settings: Mapping[str, Sequence[Any]]
 
     def requests(self) -> list[Request]:
-        """Seed by seed, so that a sweep that was cut short has something of everything."""
+        """Seed by seed, so that an interrupted sweep has some seeds of every configuration."""
         variants = in_turn([[(preset, options) for options in self._combinations(preset)] for preset in self.presets])
         return [
             Request(
@@ -47,7 +47,7 @@ class Sweep:
         return [dict(zip(names, values, strict=True)) for values in product(*(self.settings[name] for name in names))]
 
     def left_out(self) -> list[str]:
-        """Sentences about settings that some presets do not have: those presets are run without them."""
+        """One sentence per setting that a preset does not have; the preset runs without it."""
         found = []
         for name in self.settings:
             without = [preset for preset in self.presets if not option_applies(name, preset)]

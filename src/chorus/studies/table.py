@@ -2,7 +2,7 @@
 
 What the paper leaves open (the values of its sweeps, the four games and tasks of its ablations) is settled in
 docs/deviations.md. At the laptop scale MinAtar stands for Atari, sweeps have fewer values and N is that scale's; at
-the smoke scale everything is as small as it can be and shows nothing but that it works.
+the smoke scale a study only shows that everything works.
 """
 
 from dataclasses import replace
@@ -20,14 +20,14 @@ _ALL_GAMES = Scaled(
     laptop=EnvironmentSet(_SETS["minatar5"], 5),
     paper=EnvironmentSet(_SETS["atari55"], 5),
 )
-# Where a member costs half as much again, a night has room for fewer seeds.
+# These members cost half as much again: fewer seeds keep the study within one night.
 _ALL_GAMES_FEWER_SEEDS = replace(_ALL_GAMES, laptop=EnvironmentSet(_SETS["minatar5"], 4))
 _FEW_GAMES = Scaled(
     smoke=EnvironmentSet((_BREAKOUT,), 2),
     laptop=EnvironmentSet((_ASTERIX, _BREAKOUT, _INVADERS), 5),
     paper=EnvironmentSet(_SETS["atari4"], 5),
 )
-# MinAtar has no lives: the games themselves, small.
+# MinAtar has no lives, so these studies use small Atari runs.
 _GAMES_WITH_LIVES = Scaled(
     smoke=EnvironmentSet(("ALE/Breakout-v5",), 2),
     laptop=EnvironmentSet(("ALE/Breakout-v5",), 3),
@@ -38,7 +38,7 @@ _TASKS = Scaled(
     laptop=EnvironmentSet(("HalfCheetah-v4", "Hopper-v4", "Walker2d-v4"), 5),
     paper=EnvironmentSet(_SETS["mujoco4"], 30),
 )
-# A sweep of every arm over capacities is much work on a CPU.
+# Sweeping every arm over capacities is expensive on a CPU.
 _FEW_TASKS = Scaled(
     smoke=_TASKS.smoke,
     laptop=EnvironmentSet(("HalfCheetah-v4", "Walker2d-v4"), 3),
@@ -46,7 +46,7 @@ _FEW_TASKS = Scaled(
 )
 _FEWER_SEEDS = Scaled(smoke=2, laptop=5, paper=10)
 
-# The bottom layers of a network but its dense ones: three convolutions on Atari, one on MinAtar.
+# The convolutional layers: three on Atari, one on MinAtar.
 _CONVOLUTIONS = Scaled(smoke=(1,), laptop=(1,), paper=(3,))
 _LAYERS = Scaled(smoke=(0, 1), laptop=(0, 1, 2), paper=(0, 1, 2, 3, 4))
 _SIZES = Scaled(smoke=(2, 3), laptop=(2, 5, 10), paper=(2, 5, 10, 20))
@@ -186,7 +186,7 @@ STUDIES: dict[str, Study] = {study.name: study for study in _TABLE}
 
 
 def find_study(name: str) -> Study:
-    """By its name, or by the figure's number alone."""
+    """A study by its name or by its figure's number."""
     whole = f"figure{name}" if name.isdigit() else name
     if whole not in STUDIES:
         hint = closest(whole, STUDIES)

@@ -1,7 +1,7 @@
-"""Where runs are executed: one file an engine, behind an interface small enough for one more.
+"""Where runs are executed: one module per engine, behind one small interface.
 
-An engine starts runs and says which have ended. What to run, in which order, how often to try again and what a person
-sees is the grid's business; how far a run is stands in its own directory.
+An engine starts runs and reports which have ended. The grid decides what to run, in which order and how often to retry,
+and shows progress, which it reads from the run directories.
 """
 
 import importlib
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Ended:
-    """A run is over, for better or, with a `problem`, for worse; `hopeless` says that trying again cannot help."""
+    """A run has ended. `problem` is None on success; `hopeless` means that a retry cannot help."""
 
     job: "Job"
     problem: str | None = None
@@ -31,23 +31,23 @@ def with_command(message: dict[str, Any]) -> dict[str, Any]:
 
 
 class Engine(Protocol):
-    """Used by one thread, from `start` to `stop`."""
+    """Starts runs; used by one thread."""
 
     @property
     def workers(self) -> int:
-        """Runs that may be under way at once; the grid starts no more."""
+        """Maximum number of runs at once."""
         ...
 
     def start(self, job: "Job") -> None:
-        """Begin a run, or go on with it from its last checkpoint; returns at once."""
+        """Start or resume a run; returns at once."""
         ...
 
     def wait(self, seconds: float) -> list[Ended]:
-        """The runs that ended since the last call; waits for one at most so long."""
+        """The runs that ended since the last call; waits up to `seconds` for one."""
         ...
 
     def stop(self) -> None:
-        """End what is under way, now; what was checkpointed is kept."""
+        """Stop all runs now; checkpoints are kept."""
         ...
 
 
@@ -55,8 +55,8 @@ class Engine(Protocol):
 class Kind:
     """An engine before its module is imported: `module` has a function `engine(jobs, workers, address)`.
 
-    In words: what it is, how many runs are at once by default, what `--address` means there if anything. What an
-    engine elsewhere has room for is known when it is asked.
+    The texts say what it is, how many runs are at once by default, and what `--address` means, if anything. An engine
+    `elsewhere` knows its capacity only once it is connected.
     """
 
     module: str
@@ -83,7 +83,7 @@ ENGINES = {
 
 
 def check_choice(name: str, workers: int | None, address: str | None) -> None:
-    """A sentence for what cannot be, whatever there is to run."""
+    """Refuse options that do not fit the engine."""
     if name not in ENGINES:
         raise ChorusError(f"the engine '{name}' is not known{did_you_mean(name, ENGINES)}")
     if workers is not None and workers < 1:
@@ -96,7 +96,7 @@ def check_choice(name: str, workers: int | None, address: str | None) -> None:
 def choose_engine(
     name: str, jobs: "Sequence[Job]", *, workers: int | None = None, address: str | None = None
 ) -> "Engine":
-    """For jobs that are still to do, at least one. Only what `name` needs is imported."""
+    """The engine for at least one job that has not ended. Only its own module is imported."""
     check_choice(name, workers, address)
     engine: Engine = importlib.import_module(ENGINES[name].module).engine(jobs, workers, address)
     return engine

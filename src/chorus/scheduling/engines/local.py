@@ -1,4 +1,4 @@
-"""Runs on this machine, each in a process of its own with a thread pool of its own."""
+"""Runs on this machine, each in its own process with its own thread pool."""
 
 import contextlib
 import json
@@ -22,7 +22,7 @@ from chorus.scheduling.jobs import Job, memory_bytes
 
 _SECONDS_TO_STOP = 10.0
 _LAST_LINES = 15
-# The libraries below numpy start a thread for each core unless told otherwise.
+# NumPy's libraries start one thread per core unless told otherwise.
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -35,13 +35,13 @@ class _Process:
 
 
 class LocalEngine:
-    """As many runs at once as fit, or as many as told."""
+    """At most `workers` runs at once."""
 
     def __init__(self, workers: int) -> None:
         self._workers = workers
         self._running: list[_Process] = []
         self._free_gpus = visible_gpus()
-        # Seeds of one configuration compile the same programs; the second run finds what the first has compiled.
+        # Seeds of one configuration compile the same programs, so later runs find them in this cache.
         self._compiled = tempfile.TemporaryDirectory(prefix="chorus-compiled-", ignore_cleanup_errors=True)
 
     @property
@@ -59,7 +59,7 @@ class LocalEngine:
                 stderr=stderr,
                 text=True,
                 env=_environment(job, gpu, self._compiled.name),
-                # A Ctrl-C at the terminal is for us alone; we then stop the runs.
+                # Ctrl-C at the terminal reaches only this process, which then stops the runs.
                 start_new_session=True,
             )
         except OSError:
@@ -69,7 +69,7 @@ class LocalEngine:
             raise
         self._running.append(_Process(job, process, stderr, gpu))
         assert process.stdin is not None
-        # Who died before it could read is found dead by `wait`.
+        # `wait` reports a process that died before it could read.
         with contextlib.suppress(BrokenPipeError):
             process.stdin.write(json.dumps(with_command(job.message())) + "\n")
             process.stdin.flush()
@@ -110,13 +110,13 @@ class LocalEngine:
         if code == 0:
             return Ended(one.job)
         how = f"ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        return Ended(one.job, problem=words or f"the process {how} without a word", hopeless=code == HOPELESS)
+        return Ended(one.job, problem=words or f"the process {how} without an error message", hopeless=code == HOPELESS)
 
 
 def _environment(job: Job, gpu: str | None, compiled: str) -> dict[str, str]:
     threads = {name: str(job.config.runtime.threads) for name in _THREAD_VARIABLES}
     chosen = {} if gpu is None else {"CUDA_VISIBLE_DEVICES": gpu}
-    # Who has a cache of compiled programs already keeps it.
+    # A compilation cache set in the environment takes precedence.
     cache = {
         "JAX_COMPILATION_CACHE_DIR": compiled,
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
@@ -126,14 +126,14 @@ def _environment(job: Job, gpu: str | None, compiled: str) -> dict[str, str]:
 
 
 def visible_gpus() -> list[str]:
-    """Numbers of the graphics processors this process may use; JAX is not asked, it would take them."""
+    """Indices of the GPUs this process may use, found without JAX, which would reserve them."""
     if "CUDA_VISIBLE_DEVICES" in os.environ:
         return [gpu for gpu in os.environ["CUDA_VISIBLE_DEVICES"].split(",") if gpu not in ("", "-1")]
     return sorted(device.name[6:] for device in Path("/dev").glob("nvidia*") if re.fullmatch(r"nvidia\d+", device.name))
 
 
 def workers_that_fit(jobs: Sequence[Job]) -> int:
-    """As many of the hungriest run as cores, memory and graphics processors allow, and at least one."""
+    """How many of the most demanding run fit the cores, memory and GPUs; at least one."""
     if not jobs:
         return 1
     fits = usable_cores() // max(job.config.runtime.threads for job in jobs)
@@ -147,19 +147,19 @@ def workers_that_fit(jobs: Sequence[Job]) -> int:
 
 
 def usable_cores() -> int:
-    """What this process may use, which in a container or batch job is less than the machine has."""
+    """Cores this process may use, which may be fewer than the machine has."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def engine(jobs: Sequence[Job], workers: int | None, address: str | None) -> LocalEngine:
-    """With `workers` processes at once; without, as many as fit. There is no address to have."""
+    """An engine with `workers` processes at once, or as many as fit; `address` is not used."""
     if wanting := sum(on_gpu(job.config) for job in jobs):
         _check_gpus(wanting if workers is None else min(workers, wanting), workers)
     return LocalEngine(workers if workers is not None else workers_that_fit(jobs))
 
 
 def _check_gpus(at_once: int, workers: int | None) -> None:
-    """Each run has one to itself; without a number of workers, no more run at once than there are."""
+    """Refuse more runs at once than there are GPUs; each run needs its own."""
     count = len(visible_gpus())
     if not count:
         raise ChorusError(

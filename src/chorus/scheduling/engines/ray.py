@@ -1,8 +1,8 @@
-"""Runs as tasks of Ray, on a cluster that exists or on one that is started here for as long as the runs take.
+"""Runs as Ray tasks, on an existing cluster or on one started here for the duration of the runs.
 
-Each run has a worker process of its own, because JAX takes its threads once a process. If that process or its whole
-node dies, Ray starts the task again and the run goes on from its last checkpoint: run folders must lie on storage that
-every node shares. Token authentication stays on unless RAY_AUTH_MODE says otherwise (docs/engines.md).
+Each run has its own worker process, because JAX fixes its threads once per process. If the process or its node dies,
+Ray starts the task again and the run resumes from its last checkpoint, so run folders must be on storage shared by all
+nodes. Token authentication stays on unless RAY_AUTH_MODE says otherwise (docs/engines.md).
 """
 
 import logging
@@ -30,26 +30,26 @@ except ImportError as _problem:
         "`pip install 'chorus-rl[ray]'`, or use --engine local"
     ) from _problem
 
-# How often Ray itself starts a task again whose worker or node died. Errors of the run itself are the grid's business.
+# How often Ray restarts a task whose worker or node died. The grid handles errors of the run itself.
 _RETRIES_OF_RAY = 5
-# After a node has died its processes may hold a run for a while, and NFS keeps the locks of a dead machine, usually
-# for 90 seconds.
+# After a node has died, its processes may hold a run for a while, and NFS keeps the locks of a dead machine for about
+# 90 seconds.
 _PATIENCE_SECONDS = 180.0
 _LAST_LINES = 15
 
 
 class RayEngine:
-    """Connected until `stop`; `most` bounds the runs at once, otherwise the cluster does."""
+    """Connected until `stop`; `most` limits the runs at once, otherwise the cluster does."""
 
     def __init__(self, needs: dict[str, float], most: int | None) -> None:
         self._needs, self._most = needs, most
         self._running: dict[Any, Job] = {}
-        # A worker serves one task: a second run could not choose its threads any more.
+        # One task per worker: a second run could not choose its threads.
         self._task = ray.remote(max_calls=1, max_retries=_RETRIES_OF_RAY)(run_job)
 
     @property
     def workers(self) -> int:
-        """What the cluster has room for now; nodes may come and go."""
+        """How many runs fit the cluster now; nodes may come and go."""
         fits = sum(_fits(node["Resources"], self._needs) for node in ray.nodes() if node["Alive"])
         return max(1, fits if self._most is None else min(self._most, fits))
 
@@ -88,7 +88,7 @@ def _ended(task: Any, job: Job) -> Ended:
 
 
 def resources(job: Job) -> dict[str, float]:
-    """What a run asks the cluster for."""
+    """The resources of a run, as Ray counts them."""
     asked: dict[str, float] = {"CPU": job.config.runtime.threads, "memory": memory_bytes(job)}
     return asked | {"GPU": 1} if on_gpu(job.config) else asked
 
@@ -120,11 +120,11 @@ def _readable(needs: dict[str, float]) -> dict[str, float]:
 def _connect(address: str | None) -> None:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     if address is None and not _has_token():
-        # For a cluster that ends with us, a token that nobody has to keep.
+        # A temporary token for a cluster that ends with this process.
         os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
     try:
         with warnings.catch_warnings():
-            # Ray forks to start its servers, and JAX warns of that; what is forked starts another program at once.
+            # Ray forks to start its servers, and JAX warns about forks; each is followed by exec at once.
             warnings.filterwarnings("ignore", message="os.fork", category=RuntimeWarning)
             ray.init(address=address or "local", namespace="chorus", log_to_driver=False, logging_level=logging.ERROR)
     except (ray.exceptions.RayError, ConnectionError, RuntimeError, ValueError, OSError) as problem:

@@ -1,4 +1,4 @@
-"""The process of one run: reads its job from the first line of its input, and dies with whoever holds the other end."""
+"""The process of one run: reads its job from the first line of stdin, and exits when its parent does."""
 
 import json
 import os
@@ -37,9 +37,9 @@ def main() -> int:
 
 
 def _die_with_parent() -> None:
-    """Input ends when the parent does, however it does; a run that nobody waits for must not go on.
+    """Exit when stdin closes, which happens when the parent ends, however it ends.
 
-    Read without Python's buffer, whose lock this thread would hold when the interpreter ends.
+    Reads the descriptor directly: this thread would hold the lock of Python's buffer when the interpreter ends.
     """
     while os.read(sys.stdin.fileno(), 1_024):
         pass
