@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # Commands end with what to run next, and nobody has `chorus` on the path yet.
 ON_PATH = command -v chorus >/dev/null || echo "chorus is $(BIN)/chorus; '. $(BIN)/activate' lets you type chorus"
 
-.PHONY: help setup demo demo-short test check bench bench-sbx format clean
+.PHONY: help setup demo demo-short test lint check bench bench-sbx format clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -30,10 +30,12 @@ demo-short: setup  ## the same as small as it can be, a minute or two: does ever
 test: setup  ## the whole suite
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests
 
-check: setup  ## format, lint, types, fast tests
+lint: setup  ## format, lint, types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+check: lint  ## format, lint, types, fast tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not slow" tests
 
 bench: setup  ## speed ratios; writes benchmarks/latest.json and appends to benchmarks/history.jsonl

@@ -1,5 +1,6 @@
 """Every link in the documentation leads somewhere, and every tag the source cites exists."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -17,6 +18,26 @@ def test_links_resolve(page: Path) -> None:
     targets = re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8"))
     missing = [target for target in targets if "://" not in target and not (page.parent / target).exists()]
     assert not missing
+
+
+def defined_in(path: Path) -> set[str]:
+    """Every function, class and method of a module, and the module itself."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    nodes = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef))
+    return {path.stem, *(node.name for node in nodes)}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_to_code_name_what_is_defined_there(page: Path) -> None:
+    links = re.findall(r"\[((?:`\w+`(?:, )?)+)\]\(([^)#]+\.py)\)", page.read_text(encoding="utf-8"))
+    wrong = [
+        f"{name} in {target}"
+        for names, target in links
+        for name in re.findall(r"`(\w+)`", names)
+        if name not in defined_in(page.parent / target)
+    ]
+    assert not wrong
+    assert links or page.name != "equations.md"
 
 
 def test_every_page_can_be_found_from_the_readme() -> None:
@@ -38,13 +59,3 @@ def test_cited_equations_and_deviations_are_numbered_in_the_documents() -> None:
         defined = set(re.findall(rf"\*\*({tag})\*\*", (ROOT / "docs" / document).read_text(encoding="utf-8")))
         cited = set(re.findall(rf"(?:equations?|Deviation|to|,|\() ?({tag})", text))
         assert cited and cited <= defined
-
-
-def test_every_logged_metric_is_defined() -> None:
-    page = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
-    training = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src/chorus/training").glob("*.py"))
-    logged = set(re.findall(r'"((?:charts|losses|replay|members|time|system|diversity)/\w+)"', training))
-    logged |= {
-        name.replace("{policy_name}", "<policy>") for name in re.findall(r'f"((?:eval|diversity)/[^"]+)"', training)
-    }
-    assert logged and all(name in page for name in logged)

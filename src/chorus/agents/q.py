@@ -196,7 +196,7 @@ def split_fixed(params: Params) -> tuple[Params, Params]:
     return learnt, {group: own for group, own in params.items() if group == FIXED}
 
 
-@register(name="q")
+@register
 @dataclass(frozen=True, kw_only=True)
 class QLearner(Learner):
     """Q-ensembles for Discrete actions: Double DQN, Bootstrapped DQN, QR-DQN and what is built from them."""

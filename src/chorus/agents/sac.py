@@ -287,7 +287,7 @@ def sac_agent(
     return Ensemble(rule, networks, observation, actions, at_once).agent()
 
 
-@register(name="sac")
+@register
 @dataclass(frozen=True, kw_only=True)
 class SacLearner(Learner):
     """SAC ensembles for Box actions: Gaussian policies squashed to [-1, 1], and critics of which the lowest counts."""
