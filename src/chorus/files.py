@@ -1,4 +1,4 @@
-"""Writing to disk so that a reader, or a run that resumes, never sees half a file."""
+"""JSON on disk: files that are never seen half written, and trees as dotted names. Free of JAX."""
 
 import json
 import os
@@ -20,6 +20,17 @@ def write_json(path: Path, value: Any) -> None:
 
 def read_json(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
+
+
+def flatten(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """`{"agent": {"members": 3}}` becomes `{"agent.members": 3}`; lists and empty objects are leaves."""
+    flat: dict[str, Any] = {}
+    for name, value in tree.items():
+        if isinstance(value, dict) and value:
+            flat |= flatten(value, f"{prefix}{name}.")
+        else:
+            flat[f"{prefix}{name}"] = value
+    return flat
 
 
 def sync_directory(path: Path) -> None:

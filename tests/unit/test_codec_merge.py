@@ -1,6 +1,7 @@
 """Laying a part of a configuration over a whole one."""
 
-from chorus.config.codec import flatten, kind_of, merge
+from chorus.config.codec import kind_of, merge
+from chorus.files import flatten
 
 
 def test_objects_are_merged_name_by_name():

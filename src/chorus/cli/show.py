@@ -22,9 +22,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     import json
 
-    from chorus.config.codec import flatten
     from chorus.config.presets import find_preset, home_of
     from chorus.config.resolution import resolve, run_name
+    from chorus.files import flatten
     from chorus.runs.assembly import Assembly, count_parameters
 
     preset = find_preset(args.preset)

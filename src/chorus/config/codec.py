@@ -126,14 +126,3 @@ def merge(
         else:
             merged[name] = value
     return merged
-
-
-def flatten(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """`{"agent": {"members": 3}}` as `{"agent.members": 3}`; lists and empty objects are leaves."""
-    flat: dict[str, Any] = {}
-    for name, value in tree.items():
-        if isinstance(value, dict) and value:
-            flat |= flatten(value, f"{prefix}{name}.")
-        else:
-            flat[f"{prefix}{name}"] = value
-    return flat

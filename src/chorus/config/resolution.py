@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from chorus.config.base import base_config
-from chorus.config.codec import decode, flatten, merge
+from chorus.config.codec import decode, merge
 from chorus.config.options import option_tree
 from chorus.config.presets import PRESETS, Preset, find_preset
 from chorus.config.scales import row_for
@@ -18,7 +18,7 @@ from chorus.config.validation import validate
 from chorus.envs.registry import describe
 from chorus.envs.spec import EnvSpec
 from chorus.errors import ChorusError
-from chorus.files import read_json
+from chorus.files import flatten, read_json
 from chorus.networks.torsos import CustomTorso, Widened
 from chorus.training.policies import Member
 
