@@ -5,7 +5,8 @@ from small_jobs import OPTIONS, PROBE, begin, small_jobs
 
 from chorus.config.resolution import Request, resolve, run_name
 from chorus.errors import ChorusError
-from chorus.scheduling.jobs import jobs_for, last_step
+from chorus.runs.logs import last_step
+from chorus.scheduling.jobs import jobs_for
 from running import finished_probe_run, listing
 
 

@@ -3,7 +3,6 @@
 The directory is named by the configuration, so whoever asks for the same run finds it: studies share runs.
 """
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from chorus.config.schema import RunConfig, Scale
 from chorus.config.validation import validate
 from chorus.errors import ChorusError
 from chorus.runs.assembly import Assembly
+from chorus.runs.logs import last_step
 from chorus.runs.resources import resident_bytes
 from chorus.runs.run_directory import RunDirectory
 from chorus.studies.study import Part
@@ -21,8 +21,6 @@ from chorus.studies.study import Part
 State = Literal["missing", "cut", "failed", "finished", "diverged"]
 # What was resolved, by the request without its seed: with the name that its seeds share.
 Known = dict[str, tuple[Resolved, str]]
-# The end of a log that is read to learn how far a run is: many times its longest line.
-_TAIL_BYTES = 4_096
 
 
 @dataclass(frozen=True)
@@ -72,23 +70,6 @@ class Job:
 def evaluated(jobs: Iterable[Job]) -> list[Path]:
     """The directories of runs that have something to show."""
     return [job.path for job in jobs if last_step(job.path / "metrics.jsonl")]
-
-
-def last_step(log: Path) -> int:
-    """The step of the last whole line."""
-    try:
-        with log.open("rb") as file:
-            file.seek(max(0, file.seek(0, 2) - _TAIL_BYTES))
-            lines = file.read().splitlines(keepends=True)
-    except OSError:
-        return 0
-    for line in reversed(lines):
-        if line.endswith(b"\n"):
-            try:
-                return int(json.loads(line)["step"])
-            except (ValueError, KeyError):
-                continue
-    return 0
 
 
 def jobs_for(requests: Iterable[Request], out: Path, known: Known | None = None) -> list[Job]:
