@@ -93,8 +93,8 @@ def page_name(args: argparse.Namespace, env_id: str) -> str:
 
 def print_diagnosis(summary: "Summary") -> None:
     """What could mislead first; answers, then what follows from them, then where the page is."""
-    for caution in summary.cautions:
-        print(f"Note: {caution}")
+    for warning in summary.warnings:
+        print(f"Note: {warning}")
     for finding in summary.findings:
         print(f"\n{finding.question}\n  {finding.answer}")
         for detail in finding.details:

@@ -1,7 +1,7 @@
 """The reader of a run directory's files (docs/run-directory.md), for finished, running, failed and damaged runs.
 
-Nothing here interprets a run. A file that cannot be read becomes a sentence in `Run.problems` instead of an exception, so
-that one broken run does not hide the others. Damaged lines, such as the half line of a killed run, are skipped and
+Nothing here interprets a run. A file that cannot be read becomes a sentence in `Run.problems` instead of an exception,
+so that one broken run does not hide the others. Damaged lines, such as the half line of a killed run, are skipped and
 counted. This module imports no JAX.
 """
 
@@ -230,7 +230,7 @@ def read_records(log: Path) -> Iterator[dict[str, Any]]:
 
 
 def printable(text: str) -> str:
-    """Text that is safe in a page and in a figure's XML: white space becomes a space, other control characters a mark."""
+    """Text that is safe in HTML and XML: white space becomes a space, other control characters become a mark."""
     return "".join(c if c.isprintable() else " " if c.isspace() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 

@@ -137,7 +137,7 @@
     return figureData.get(figure);
   }
 
-  document.querySelectorAll(".plate").forEach(function (figure) {
+  document.querySelectorAll("figure.panel").forEach(function (figure) {
     const drawing = figure.querySelector(".drawing");
     const svg = drawing.querySelector("svg");
     const layer = document.createElementNS(SVG, "g");
