@@ -10,6 +10,7 @@ from chorus.config.resolution import Request
 from chorus.runs.run_directory import RunDirectory
 from chorus.scheduling.engines import Ended
 from chorus.scheduling.jobs import Job, jobs_for
+from run_identity import identity_of
 
 PROBE = "Probe/Discount-v0"
 OPTIONS = {
@@ -44,7 +45,8 @@ def small_sweep(out: Path, seeds: int, *more: str, preset: str = "double-dqn", *
 def begin(job: Job, state: str = "running") -> RunDirectory:
     """A run's directory as a process leaves it."""
     directory = RunDirectory(job.path)
-    directory.create(job.config.to_json(), {})
+    config = job.config.to_json()
+    directory.create(config, {"identity": identity_of(config)})
     directory.write_status(state)
     return directory
 

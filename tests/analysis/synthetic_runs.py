@@ -92,7 +92,7 @@ class SyntheticRun:
         return META | {"identity": identity_of(self.config(), self.swept) | self.identity}
 
     def rows(self) -> Any:
-        """Returns rise along 1 - exp(-5t) and stay level for the last ten evaluations, so that finals are known exactly."""
+        """Returns rise along 1 - exp(-5t) and are level for the last ten evaluations: finals are known exactly."""
         rng = np.random.default_rng([self.seed, *self.env.encode(), *self.preset.encode()])
         shift = {policy: rng.normal(0, self.noise) for policy in self.level}
         rise = max(self.iterations - 10, 1)
@@ -158,7 +158,9 @@ def write_study(
         for env in envs:
             for seed in range(seeds):
                 levels = LEVELS.get(preset) or (
-                    {"individual": 0.8, "aggregate": 1.1} if "members" in PRESETS[preset].options else {"individual": 1.0}
+                    {"individual": 0.8, "aggregate": 1.1}
+                    if "members" in PRESETS[preset].options
+                    else {"individual": 1.0}
                 )
                 entropy = {"bootstrapped-dqn": 0.9, "cerl": 0.8}.get(preset)
                 SyntheticRun(

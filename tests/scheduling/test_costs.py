@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 import pytest
-from small_jobs import small_jobs
 
 from chorus.config.resolution import Request, resolve
 from chorus.config.schema import RunConfig
 from chorus.scheduling import costs
 from chorus.scheduling.costs import Attempt, Forecast
+from small_jobs import small_jobs
 
 DAY = 86_400.0
 

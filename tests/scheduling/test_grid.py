@@ -4,10 +4,10 @@ import io
 
 import pytest
 from rich.console import Console
-from small_jobs import ScriptedEngine, begin, small_jobs
 
 from chorus.scheduling.grid import _UnderWay, run_grid
 from chorus.scheduling.view import GridLines, GridTable, RunLine, Snapshot
+from small_jobs import ScriptedEngine, begin, small_jobs
 
 
 def test_ended_runs_are_skipped_and_all_others_are_run_once(tmp_path):

@@ -1,13 +1,13 @@
 """A job is found by its configuration, and says how far it is without asking the process that is at it."""
 
 import pytest
-from small_jobs import OPTIONS, PROBE, begin, small_jobs
 
 from chorus.config.resolution import Request, resolve, run_name
 from chorus.errors import ChorusError
 from chorus.runs.logs import last_step
 from chorus.scheduling.jobs import jobs_for
 from running import finished_probe_run, listing
+from small_jobs import OPTIONS, PROBE, begin, small_jobs
 
 
 def test_the_same_run_is_one_job_whoever_asks(tmp_path):

@@ -7,7 +7,6 @@ import textwrap
 import time
 
 import pytest
-from small_jobs import small_jobs, small_sweep
 
 from chorus.errors import ChorusError
 from chorus.scheduling.engines import choose_engine, local
@@ -17,6 +16,7 @@ from chorus.scheduling.jobs import jobs_of, memory_bytes
 from chorus.studies.table import find_study
 from killing import PATIENCE_SECONDS, end_in_the_middle, wait_for
 from running import chorus, environment, finished_probe_run, logs
+from small_jobs import small_jobs, small_sweep
 
 PRESET = ("bootstrapped-dqn",)
 

@@ -12,10 +12,10 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from small_jobs import small_sweep
 
 from killing import PATIENCE_SECONDS, end_in_the_middle, lines_since_checkpoint, newest_checkpoint, wait_for
 from running import chorus, command, environment, logs
+from small_jobs import small_sweep
 
 pytestmark = pytest.mark.slow
 RAY = [str(Path(sys.executable).with_name("ray")), "start", "--block", "--disable-usage-stats"]

@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from small_jobs import small_jobs
-
 from chorus.scheduling.engines.local import LocalEngine, _environment
+from small_jobs import small_jobs
 
 
 def test_the_folder_ends_with_the_engine():

@@ -1,12 +1,12 @@
 """`chorus demo`: what it runs, what it says when the runs are there, and the short form for real."""
 
 import pytest
-from small_jobs import write_finished
 
 from chorus.cli.main import main
 from chorus.scheduling.jobs import jobs_of
 from chorus.studies.demo import DEMO, LONG
 from running import chorus, listing
+from small_jobs import write_finished
 
 PRESETS = ["double-dqn", "bootstrapped-dqn", "cerl", "tandem"]
 

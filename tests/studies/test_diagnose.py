@@ -3,13 +3,13 @@
 from dataclasses import astuple
 
 import pytest
-from small_jobs import write_finished
 
 from chorus.cli.main import main
 from chorus.envs.registry import describe
 from chorus.scheduling.jobs import jobs_of
 from chorus.studies.diagnosis import CONTINUOUS, DISCRETE, Overrides, diagnosis, larger_buffer
 from running import chorus, listing
+from small_jobs import write_finished
 
 CARTPOLE = describe("CartPole-v1")
 NO_WISHES = Overrides()

@@ -1,7 +1,6 @@
 """A sweep is every combination, read as `chorus train` reads its options, checked before anything is run."""
 
 import pytest
-from small_jobs import PROBE
 
 from chorus.cli.main import main
 from chorus.cli.sweep import parse_settings
@@ -9,6 +8,7 @@ from chorus.envs.registry import env_sets, expand
 from chorus.errors import ChorusError
 from chorus.studies.sweep import Sweep
 from running import listing
+from small_jobs import PROBE
 
 SMALL = ["--scale", "smoke", "--env", PROBE]
 

@@ -18,8 +18,9 @@ MEMBERS, SHARED_LAYERS = "agent.members", "agent.shared_layers"
 CAPACITY, PASSIVE_SHARE = "replay.capacity", "acting.passive_share"
 # Published curves are drawn and tabulated, and never compared with.
 ROLES = ("single", "ensemble", "tandem", "cerl", "ablation", "published")
-# The settings that a label names first; others follow in alphabetical order.
-LABEL_ORDER = (MEMBERS, SHARED_LAYERS, PASSIVE_SHARE, CAPACITY, "scale", "schedule.total_steps")
+# The settings that a label names first; others follow in alphabetical order. The scale comes before the settings that
+# are relative to its defaults.
+LABEL_ORDER = ("scale", "hyperparameters", MEMBERS, SHARED_LAYERS, PASSIVE_SHARE, CAPACITY, "schedule.total_steps")
 # Parts of a configuration that change no result.
 _IGNORED = ("seed", "env.id", "runtime")
 NO_IDENTITY = (

@@ -20,7 +20,7 @@ class Cell:
     sort: float | str
 
     @property
-    def number_cell(self) -> bool:
+    def number(self) -> bool:
         return not isinstance(self.sort, str)
 
 
