@@ -79,7 +79,7 @@ def test_improvement_bars_are_sorted_and_symlog_within_a_tenth() -> None:
 
 def test_a_single_seed_gets_no_whisker() -> None:
     alone = IntervalEstimate(1.0, np.nan, np.nan, 1)
-    drawing = figures.score_bars([figures.LabelledEstimate("a", BLUE, alone)], title="", x_label="x", caption="")
+    drawing = figures.score_bars([figures.LabelledEstimate("a", BLUE, alone)], x_label="x", caption="")
     assert rows(drawing) == [{"series": "a", "x": "1", "low": "", "high": "", "runs": "1"}]
     assert len(drawing.figure.axes[0].lines) == 1  # the zero line only
 
@@ -115,10 +115,9 @@ def test_the_scatter_names_its_exclusions() -> None:
 def test_a_sweep_has_one_panel_per_measure_and_reference_levels() -> None:
     drawing = figures.sweep(
         {"score": [line("a", BLUE)], "vote entropy": [line("a", BLUE, 0.1)]},
-        title="",
         x_label="N",
         caption="",
-        references={"score": [figures.Level("single", ORANGE, found(1.0))]},
+        references={"score": [figures.LabelledEstimate("single", ORANGE, found(1.0))]},
         log_x=True,
     )
     top, bottom = drawing.figure.axes

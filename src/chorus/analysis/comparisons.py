@@ -137,7 +137,7 @@ def difference(
     runs = int(min(np.isfinite(x).sum(axis=0).min(), np.isfinite(y).sum(axis=0).min()))
     if max(len(x), len(y)) < 2:
         return Difference(first, second, tuple(envs), IntervalEstimate(value, np.nan, np.nan, runs), np.nan)
-    paired = all(same_runs(results, first, second, env) for env in envs)
+    paired = same_runs(results, first, second, envs)
 
     def statistic(x: np.ndarray, y: np.ndarray, of_x: np.ndarray, of_y: np.ndarray) -> np.ndarray:
         return middle(x, of_x) - middle(y, of_y)
@@ -160,13 +160,11 @@ def env_differences(
     found = {}
     for env in envs:
         x, y = (normalised_matrix(results, series, (env,), normalisation)[:, 0] for series in (first, second))
-        found[env] = resampler.difference(x, y, paired=same_runs(results, first, second, env))
+        found[env] = resampler.difference(x, y, paired=same_runs(results, first, second, (env,)))
     return found
 
 
-def same_runs(results: Results, first: Series, second: Series, env: str) -> bool:
-    """Whether two series are policies of the same runs, so that their scores are paired."""
-    if first.variant is not second.variant:
-        return False
-    x, y = results.final(first, env), results.final(second, env)
-    return x is not None and y is not None and x.runs == y.runs
+def same_runs(results: Results, first: Series, second: Series, envs: Sequence[str]) -> bool:
+    """Whether two series are policies of the same runs in all environments, so that their scores are paired."""
+    finals = [(results.final(first, env), results.final(second, env)) for env in envs]
+    return first.variant is second.variant and all(x and y and x.runs == y.runs for x, y in finals)

@@ -55,7 +55,7 @@ def probabilities(context: AnalysisContext, pairs: Sequence[Pair]) -> Drawing | 
         value = float(aggregates.probability_of_improvement(x, y))
         low, high = np.nan, np.nan
         if min(len(x), len(y)) > 1:
-            paired = all(same_runs(context.results, first, second, env) for env in envs)
+            paired = same_runs(context.results, first, second, envs)
             measure = aggregates.probability_of_improvement
             samples = resampled_pair(x, y, measure, context.rng, PROBABILITY_RESAMPLES, paired=paired)
             low, high = map(float, percentile_interval(samples))
@@ -103,7 +103,7 @@ def diversity(context: AnalysisContext, measure: DiversityMeasure) -> Drawing | 
     """The diversity of each ensemble on the states that its individual policy visits."""
     bars, shown = [], []
     for variant in context.results.dataset.variants:
-        found = final_diversity(context, measure, variant, context.results.envs)
+        found = diversity_estimate(context, measure, variant, context.results.envs)
         if found is not None and variant.members > 1:
             bars.append(figures.LabelledEstimate(variant.label, context.palette.style(variant, "aggregate"), found))
             shown.append(Series(variant, "individual"))
@@ -113,7 +113,7 @@ def diversity(context: AnalysisContext, measure: DiversityMeasure) -> Drawing | 
         f"{measure.meaning}, on states visited by the individual policy; 0 means that all members agree. Mean over "
         f"environments, {context.seeds(shown, context.results.envs)} each; lines: {INTERVAL}."
     )
-    return figures.score_bars(bars, title="", x_label=measure.axis, caption=caption)
+    return figures.score_bars(bars, x_label=measure.axis, caption=caption)
 
 
 def sweep(context: AnalysisContext, axis: SweepAxis) -> Drawing | None:
@@ -130,10 +130,10 @@ def sweep(context: AnalysisContext, axis: SweepAxis) -> Drawing | None:
         name, first = axis.line_label(line), line[0]
         for policy in dict.fromkeys(p for v in line for p in policies(v)):
             label = Series(first, policy).label.replace(first.label, name)
-            points = [(axis.value(v), final_score(context, Series(v, policy), envs)) for v in line]
+            points = [(axis.value(v), score_estimate(context, Series(v, policy), envs)) for v in line]
             rows[score].append(_line(label, context.palette.style(first, policy), points))
         for measure in DIVERSITIES:
-            points = [(axis.value(v), final_diversity(context, measure, v, envs)) for v in line]
+            points = [(axis.value(v), diversity_estimate(context, measure, v, envs)) for v in line]
             if any(found for _, found in points):
                 # Diversity is measured on the states of the individual policy, so it has that policy's style.
                 label = Series(first, "individual").label.replace(first.label, name)
@@ -142,9 +142,9 @@ def sweep(context: AnalysisContext, axis: SweepAxis) -> Drawing | None:
     if axis.path != CAPACITY:
         rows |= below
     levels = [
-        figures.Level(v.label, context.palette.style(v, "individual"), found)
+        figures.LabelledEstimate(v.label, context.palette.style(v, "individual"), found)
         for v in axis.references
-        if (found := final_score(context, Series(v, "individual"), envs))
+        if (found := score_estimate(context, Series(v, "individual"), envs))
     ]
     where = f"{len(envs)} environments" if len(envs) > 1 else envs[0]
     caption = (
@@ -152,11 +152,11 @@ def sweep(context: AnalysisContext, axis: SweepAxis) -> Drawing | None:
         f"Error bars: {INTERVAL}."
     )
     return figures.sweep(
-        rows, title="", x_label=axis.style.title, caption=caption, references={score: levels}, log_x=axis.style.log
+        rows, x_label=axis.style.title, caption=caption, references={score: levels}, log_x=axis.style.log
     )
 
 
-def final_score(context: AnalysisContext, series: Series, envs: Sequence[str]) -> IntervalEstimate | None:
+def score_estimate(context: AnalysisContext, series: Series, envs: Sequence[str]) -> IntervalEstimate | None:
     if not all(context.results.final(series, env) for env in envs):
         return None
     return estimate(
@@ -164,7 +164,7 @@ def final_score(context: AnalysisContext, series: Series, envs: Sequence[str]) -
     )
 
 
-def final_diversity(
+def diversity_estimate(
     context: AnalysisContext, measure: DiversityMeasure, variant: Variant, envs: Sequence[str]
 ) -> IntervalEstimate | None:
     return metric_estimate(context.results, Series(variant, "individual"), measure.metric, envs, context.rng)

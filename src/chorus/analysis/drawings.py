@@ -50,9 +50,7 @@ def learning_curves(
     )
 
 
-def env_learning_curves(
-    context: AnalysisContext, series: Sequence[Series], env: str, *, legend: bool = True
-) -> Drawing | None:
+def env_learning_curves(context: AnalysisContext, series: Sequence[Series], env: str) -> Drawing | None:
     """Learning curves of the mean return in one environment."""
     shown = [s for s in series if context.results.curve(s, env)]
     if not shown:
@@ -65,7 +63,7 @@ def env_learning_curves(
         x_label=x_label((env,)),
         y_label="episodic return",
         caption=f"Mean over {context.seeds(shown, (env,))}; bands: {BANDS}.{_smoothed(window)}",
-        legend=legend,
+        legend=False,
     )
 
 
@@ -118,7 +116,7 @@ def final_aggregates(context: AnalysisContext, series: Sequence[Series]) -> Draw
     return figures.interval_estimates(panels, caption=caption, direction=ARROWS)
 
 
-def profiles(context: AnalysisContext, series: Sequence[Series], *, legend: bool = True) -> Drawing | None:
+def profiles(context: AnalysisContext, series: Sequence[Series]) -> Drawing | None:
     """Performance profiles of the final scores."""
     shown = context.complete_series(series)
     if not shown:
@@ -142,7 +140,7 @@ def profiles(context: AnalysisContext, series: Sequence[Series], *, legend: bool
         "Share of runs whose final score is higher than the value on the axis, averaged over environments; "
         f"{context.normalisation.meaning}. Bands: 95 % stratified bootstrap intervals, {PROFILE_RESAMPLES} resamples."
     )
-    return figures.performance_profiles(lines, x_label=context.normalisation.axis, caption=caption, legend=legend)
+    return figures.performance_profiles(lines, x_label=context.normalisation.axis, caption=caption)
 
 
 def _smoothed(window: int) -> str:

@@ -76,9 +76,8 @@ def members_and_votes(context: AnalysisContext) -> Panels:
 
 
 def tandem_series(context: AnalysisContext) -> list[Series]:
-    return select_series(context, ("single", "ensemble"), ("individual",)) + select_series(
-        context, ("tandem",), ("active", "passive")
-    )
+    baselines = select_series(context, ("single", "ensemble"), ("individual",))
+    return baselines + select_series(context, ("tandem",), ("active", "passive"))
 
 
 def tandem(context: AnalysisContext) -> Panels:

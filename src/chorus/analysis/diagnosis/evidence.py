@@ -115,7 +115,7 @@ class Evidence:
         if first is None or second is None or x is None or y is None:
             return None
         by_seed = differ_in_buffer(first.variant, second.variant) and x.seeds == y.seeds
-        paired = by_seed or same_runs(self.results, first, second, self.env)
+        paired = by_seed or same_runs(self.results, first, second, (self.env,))
         found = self.resampler.difference(x.values, y.values, paired=paired)
         return Contrast(first, second, float(np.mean(x.values)), float(np.mean(y.values)), found)
 

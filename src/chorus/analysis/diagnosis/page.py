@@ -81,4 +81,4 @@ def difference_bars(context: AnalysisContext, diagnosis: Diagnosis) -> figures.D
         f"Difference of mean final returns, {context.seeds(series, env)}; {final_meaning(env)}. "
         f"Lines: {INTERVAL}; a line that crosses zero settles nothing."
     )
-    return figures.score_bars(bars, title="", x_label="difference in return", caption=caption)
+    return figures.score_bars(bars, x_label="difference in return", caption=caption)

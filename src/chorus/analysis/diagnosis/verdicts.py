@@ -70,13 +70,13 @@ def curse(evidence: Evidence) -> Finding:
     found = evidence.members_against_single()
     if found is None:
         return _missing(question, "the single agent or the ensemble")
-    words = Words(
+    texts = AnswerTexts(
         sign=-1,
         yes="Yes: a member of the ensemble is worse than an agent on its own.",
         no="No: a member of the ensemble is better than an agent on its own.",
         level="No: a member of the ensemble is as good as an agent on its own",
     )
-    return _answer(question, words, found, details=(cause(evidence),) if found.below else ())
+    return _answer(question, texts, found, details=(cause(evidence),) if found.below else ())
 
 
 def cause(evidence: Evidence) -> str:
@@ -108,13 +108,13 @@ def off_policy(evidence: Evidence) -> Finding:
     found = evidence.passive_against_active()
     if found is None:
         return _missing(question, "the tandem")
-    words = Words(
+    texts = AnswerTexts(
         sign=-1,
         yes="Yes: on the same data the passive member falls behind the active one.",
         no="No: on the same data the passive member is even better.",
         level="No: on the same data the passive member is as good as the active one",
     )
-    return _answer(question, words, found, details=(_ownership(evidence),))
+    return _answer(question, texts, found, details=(_ownership(evidence),))
 
 
 def _ownership(evidence: Evidence) -> str:
@@ -177,13 +177,13 @@ def voting(evidence: Evidence) -> Finding:
     if found is None:
         return _missing(question, "an ensemble that acts together")
     against = evidence.contrast(series_of(ensemble, "aggregate"), series_of(evidence.roles.single, "individual"))
-    words = Words(
+    texts = AnswerTexts(
         sign=1,
         yes="Yes: together the members are better than one by one.",
         no="No: together the members are worse.",
         level="No: together the members are as good as one by one",
     )
-    return _answer(question, words, found, beside=against)
+    return _answer(question, texts, found, beside=against)
 
 
 def cerl(evidence: Evidence) -> Finding:
@@ -196,13 +196,13 @@ def cerl(evidence: Evidence) -> Finding:
     together = evidence.contrast(
         series_of(evidence.roles.cerl, "aggregate"), series_of(evidence.roles.ensemble, "aggregate")
     )
-    words = Words(
+    texts = AnswerTexts(
         sign=1,
         yes="Yes: a member trained with CERL is better than a plain one.",
         no="No: members trained with CERL are worse.",
         level="No: members trained with CERL are as good as plain ones",
     )
-    return _answer(question, words, found, details=_recovered(evidence, found), beside=together)
+    return _answer(question, texts, found, details=_recovered(evidence, found), beside=together)
 
 
 def _recovered(evidence: Evidence, gained: Contrast) -> tuple[str, ...]:
@@ -221,13 +221,13 @@ def buffer(evidence: Evidence) -> Finding:
         return _no_larger(question, evidence)
     together = evidence.contrast(series_of(larger, "aggregate"), series_of(ensemble, "aggregate"))
     sizes = f"{short_number(larger.capacity)} transitions instead of {short_number(ensemble.capacity)}"
-    words = Words(
+    texts = AnswerTexts(
         sign=1,
         yes=f"Yes: members are better with {sizes}.",
         no=f"No: members are worse with {sizes}.",
         level=f"No: members are as good with {sizes}",
     )
-    return _answer(question, words, found, beside=together)
+    return _answer(question, texts, found, beside=together)
 
 
 def _no_larger(question: str, evidence: Evidence) -> Finding:
@@ -243,7 +243,7 @@ def _no_larger(question: str, evidence: Evidence) -> Finding:
 
 
 @dataclass(frozen=True)
-class Words:
+class AnswerTexts:
     """The beginnings of an answer; `sign` is the sign that means yes, `level` is for a negligible difference."""
 
     sign: int
@@ -254,7 +254,7 @@ class Words:
 
 def _answer(
     question: str,
-    words: Words,
+    texts: AnswerTexts,
     found: Contrast,
     *,
     details: tuple[str, ...] = (),
@@ -263,9 +263,9 @@ def _answer(
     """`beside` is a second difference that belongs to the answer."""
     more = (*details, *((beside.sentence,) if beside else ()))
     if found.settled:
-        verdict, lead = ("yes", words.yes) if np.sign(found.difference.value) == words.sign else ("no", words.no)
+        verdict, lead = ("yes", texts.yes) if np.sign(found.difference.value) == texts.sign else ("no", texts.no)
     elif found.negligible:
-        verdict, lead = "no", f"{words.level}, within {percent(NEGLIGIBLE)}."
+        verdict, lead = "no", f"{texts.level}, within {percent(NEGLIGIBLE)}."
     else:
         verdict, lead = "unsettled", why_unsettled(found.difference)
     if found.settled and found.difference.runs < ENOUGH_SEEDS:

@@ -2,7 +2,6 @@
 
 from chorus.analysis.figures.bars import (
     Gap,
-    LabelledEstimate,
     gap_correlation,
     gap_scatter,
     improvement_bars,
@@ -10,16 +9,15 @@ from chorus.analysis.figures.bars import (
     interval_estimates,
     score_bars,
 )
-from chorus.analysis.figures.curves import Level, curve_grid, learning_curves, performance_profiles, sweep
+from chorus.analysis.figures.curves import curve_grid, learning_curves, performance_profiles, sweep
 from chorus.analysis.figures.diagrams import data_shares_by_algorithm, heads_and_targets, who_generates_who_learns
-from chorus.analysis.figures.drawing import Drawing, Line
+from chorus.analysis.figures.drawing import Drawing, LabelledEstimate, Line
 from chorus.analysis.figures.style import LineStyle, Palette
 
 __all__ = [
     "Drawing",
     "Gap",
     "LabelledEstimate",
-    "Level",
     "Line",
     "LineStyle",
     "Palette",

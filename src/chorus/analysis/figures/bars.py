@@ -13,12 +13,13 @@ from scipy import stats
 from chorus.analysis.bootstrap import IntervalEstimate
 from chorus.analysis.figures.drawing import (
     Drawing,
-    add_legend,
+    LabelledEstimate,
     count_axis,
     in_house_style,
     shorten,
     soften,
     tag,
+    vertical_grid_only,
     zero_line,
 )
 from chorus.analysis.figures.style import GRID, INK, MUTED, PANEL, LineStyle
@@ -27,16 +28,7 @@ SYMLOG_LINEAR = 0.1  # as in the paper's bars
 # The paper's figure 3, right, leaves out games that the single agent hardly plays.
 LOWEST_SINGLE_SCORE = 0.05
 _GAP_COLUMNS = ("environment", "active - passive", "single - ensemble (indiv.)", "excluded because")
-SYMLOG_TICKS = sorted({0.0} | {sign * size for size in (0.1, 0.3, 1, 3, 10, 30, 100, 1000) for sign in (-1, 1)})
-
-
-@dataclass(frozen=True)
-class LabelledEstimate:
-    """The estimate of one series."""
-
-    label: str
-    style: LineStyle
-    estimate: IntervalEstimate
+_SYMLOG_TICKS = sorted({0.0} | {sign * size for size in (0.1, 0.3, 1, 3, 10, 30, 100, 1000) for sign in (-1, 1)})
 
 
 @in_house_style
@@ -45,7 +37,6 @@ def improvement_bars(
     *,
     x_label: str,
     caption: str,
-    legend: bool = False,
 ) -> Drawing:
     """One panel per comparison with one bar per environment, sorted, on a symlog axis that is linear within 0.1."""
     most = max(len(bars) for _, bars in panels.values())
@@ -65,26 +56,23 @@ def improvement_bars(
         axes.set_title(name, fontsize=9)
         axes.set_yticks(positions, [shorten(env) for env, _ in ordered], fontsize=7.5)
         axes.set_xscale("symlog", linthresh=SYMLOG_LINEAR, linscale=0.6)
-        axes.grid(axis="x")
-        axes.grid(visible=False, axis="y")
+        vertical_grid_only(axes)
         axes.margins(y=0.02)
         zero_line(axes, horizontal=False)
         axes.tick_params(labelbottom=True)
         ends = axes.get_xlim()
         fine = max(-ends[0], ends[1]) < 1  # there is room for ticks within the linear part
-        ticks = SYMLOG_TICKS + ([-0.05, 0.05] if fine else [])
+        ticks = _SYMLOG_TICKS + ([-0.05, 0.05] if fine else [])
         axes.set_xticks([tick for tick in ticks if ends[0] <= tick <= ends[1]])
         count_axis(axes.xaxis)
         axes.minorticks_off()
         soften(axes)
     grid[-1].set_xlabel(x_label)
-    if legend:
-        add_legend(drawing)
     return drawing
 
 
 @in_house_style
-def score_bars(bars: Sequence[LabelledEstimate], *, title: str, x_label: str, caption: str) -> Drawing:
+def score_bars(bars: Sequence[LabelledEstimate], *, x_label: str, caption: str) -> Drawing:
     """One horizontal bar with its interval per method."""
     figure = Figure(figsize=(PANEL[0], 0.8 + 0.32 * len(bars)), layout="constrained")
     drawing = Drawing(figure, caption, ("series", x_label, "low", "high", "runs"))
@@ -100,9 +88,8 @@ def score_bars(bars: Sequence[LabelledEstimate], *, title: str, x_label: str, ca
         row = (bar.label, found.value, found.low, found.high, found.runs)
         drawing.add(axes, found.value, position, bar.label, row)
     axes.set_yticks(np.arange(len(bars)), [shorten(bar.label) for bar in reversed(bars)], color=INK)
-    axes.set(title=title, xlabel=x_label)
-    axes.grid(axis="x")
-    axes.grid(visible=False, axis="y")
+    axes.set_xlabel(x_label)
+    vertical_grid_only(axes)
     zero_line(axes, horizontal=False)
     count_axis(axes.xaxis)
     soften(axes)
@@ -139,8 +126,7 @@ def interval_estimates(
         axes.set_ylim(-0.6, len(entries) - 0.4)
         note = (direction or {}).get(name, "")
         axes.set_title(f"{name} {note}".strip(), fontsize=9)
-        axes.grid(axis="x")
-        axes.grid(visible=False, axis="y")
+        vertical_grid_only(axes)
         soften(axes)
     return drawing
 
@@ -170,8 +156,7 @@ def improvement_probabilities(
     axes.set_yticks(np.arange(len(names)), names, color=INK, fontsize=7.5)
     axes.set(xlim=(-0.02, 1.02), ylim=(-0.6, len(pairs) - 0.4), xlabel="probability of improvement")
     axes.axvline(0.5, color=MUTED, linewidth=0.8, zorder=1)
-    axes.grid(axis="x")
-    axes.grid(visible=False, axis="y")
+    vertical_grid_only(axes)
     soften(axes)
     return drawing
 

@@ -3,15 +3,14 @@ profiles, and sweeps over a setting (4, 5, 7, 18, 19, 21).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from chorus.analysis.bootstrap import IntervalEstimate
 from chorus.analysis.figures.drawing import (
     Drawing,
+    LabelledEstimate,
     Line,
     add_legend,
     count_axis,
@@ -20,7 +19,7 @@ from chorus.analysis.figures.drawing import (
     soften,
     tag,
 )
-from chorus.analysis.figures.style import PANEL, LineStyle
+from chorus.analysis.figures.style import PANEL
 
 COLUMNS = ("series", "x", "value", "low", "high", "runs")
 
@@ -33,12 +32,11 @@ def learning_curves(
     x_label: str,
     y_label: str,
     caption: str,
-    size: tuple[float, float] = PANEL,
     legend: bool = True,
 ) -> Drawing:
     """One panel of curves with their interval bands."""
     # Without a legend the margins are known. Computing them would take half of the drawing time.
-    figure = Figure(figsize=size, layout="constrained" if legend else None)
+    figure = Figure(figsize=PANEL, layout="constrained" if legend else None)
     if not legend:
         figure.subplots_adjust(left=0.135, right=0.985, bottom=0.165, top=0.9 if title else 0.97)
     drawing = Drawing(figure, caption, (*COLUMNS[:1], x_label, y_label, *COLUMNS[3:]), kind="curves")
@@ -59,7 +57,6 @@ def curve_grid(
     y_label: str,
     caption: str,
     columns: int = 5,
-    legend: bool = True,
 ) -> Drawing:
     """One panel per environment, like the paper's pages of 55 games."""
     columns = min(columns, len(panels))
@@ -77,13 +74,12 @@ def curve_grid(
         axes.set_xlabel(x_label)
     for axes in grid[:, 0]:
         axes.set_ylabel(y_label)
-    if legend:
-        add_legend(drawing)
+    add_legend(drawing)
     return drawing
 
 
 @in_house_style
-def performance_profiles(lines: Sequence[Line], *, x_label: str, caption: str, legend: bool = True) -> Drawing:
+def performance_profiles(lines: Sequence[Line], *, x_label: str, caption: str) -> Drawing:
     """The share of runs above each score; a higher curve is better."""
     figure = Figure(figsize=PANEL, layout="constrained")
     drawing = Drawing(figure, caption, ("series", "threshold", "share of runs", "low", "high", "runs"), kind="curves")
@@ -91,32 +87,22 @@ def performance_profiles(lines: Sequence[Line], *, x_label: str, caption: str, l
     _draw_bands(axes, lines, drawing)
     axes.set(xlabel=x_label, ylabel="share of runs with a higher score", ylim=(-0.02, 1.02))
     soften(axes)
-    if legend:
-        add_legend(drawing)
     return drawing
-
-
-@dataclass(frozen=True)
-class Level:
-    """A horizontal reference line: a method that the swept setting does not apply to."""
-
-    label: str
-    style: LineStyle
-    estimate: IntervalEstimate
 
 
 @in_house_style
 def sweep(
     rows: Mapping[str, Sequence[Line]],
     *,
-    title: str,
     x_label: str,
     caption: str,
-    references: Mapping[str, Sequence[Level]] | None = None,
+    references: Mapping[str, Sequence[LabelledEstimate]] | None = None,
     log_x: bool = False,
-    legend: bool = True,
 ) -> Drawing:
-    """Error bars over the values of a setting, with one panel per measure."""
+    """Error bars over the values of a setting, with one panel per measure.
+
+    `references` are methods that the setting does not apply to; they are drawn as horizontal lines.
+    """
     figure = Figure(figsize=(4.4, 0.7 + 2.0 * len(rows)), layout="constrained")
     drawing = Drawing(figure, caption, ("measure", "series", x_label, "value", "low", "high", "runs"))
     grid = figure.subplots(len(rows), 1, squeeze=False, sharex=True)[:, 0]
@@ -134,10 +120,8 @@ def sweep(
     grid[-1].set_xticks(ticks)
     grid[-1].minorticks_off()
     count_axis(grid[-1].xaxis)
-    grid[0].set_title(title)
     grid[-1].set_xlabel(x_label)
-    if legend:
-        add_legend(drawing)
+    add_legend(drawing)
     return drawing
 
 
@@ -163,7 +147,7 @@ def _draw_error_bars(axes: Axes, line: Line, drawing: Drawing, measure: str) -> 
         drawing.add(axes, x, y, line.label, row)
 
 
-def _draw_level(axes: Axes, level: Level, drawing: Drawing) -> None:
+def _draw_level(axes: Axes, level: LabelledEstimate, drawing: Drawing) -> None:
     found, style = level.estimate, level.style
     line = axes.axhline(found.value, color=style.hex, linestyle=style.dash, linewidth=1.3)
     tag(line, level.label, drawing.styles, style)

@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
+from chorus.analysis.bootstrap import IntervalEstimate
 from chorus.analysis.figures.style import GRID, MUTED, LineStyle, house_style
 from chorus.analysis.wording import short_number
 
@@ -38,6 +39,15 @@ class Line:
     low: np.ndarray
     high: np.ndarray
     runs: np.ndarray
+
+
+@dataclass(frozen=True)
+class LabelledEstimate:
+    """The estimate of one series."""
+
+    label: str
+    style: LineStyle
+    estimate: IntervalEstimate
 
 
 @dataclass(frozen=True)
@@ -139,6 +149,11 @@ def add_legend(drawing: Drawing) -> None:
 def zero_line(axes: Axes, horizontal: bool = True) -> None:
     draw = axes.axhline if horizontal else axes.axvline
     draw(0, color=MUTED, linewidth=0.8, zorder=1)
+
+
+def vertical_grid_only(axes: Axes) -> None:
+    axes.grid(axis="x")
+    axes.grid(visible=False, axis="y")
 
 
 def count_axis(axis: Any) -> None:

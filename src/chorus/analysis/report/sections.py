@@ -68,7 +68,7 @@ def overall_panels(context: AnalysisContext) -> list[Panel]:
                 "Learning, all environments together",
                 drawings.learning_curves(context, series, legend=False) if several else None,
             ),
-            ("profiles", "Performance profiles", drawings.profiles(context, series, legend=False)),
+            ("profiles", "Performance profiles", drawings.profiles(context, series)),
             ("final-scores", "Final scores", drawings.final_aggregates(context, series)),
         ]
     )
@@ -92,7 +92,7 @@ def comparison_panels(context: AnalysisContext) -> list[Panel]:
 def env_panels(context: AnalysisContext) -> list[Panel]:
     found = []
     for number, env in enumerate(context.results.envs):
-        drawing = drawings.env_learning_curves(context, context.results.series, env, legend=False)
+        drawing = drawings.env_learning_curves(context, context.results.series, env)
         if drawing is not None:
             found.append(Panel(f"curves-{number}", env, drawing, env))
     return found
