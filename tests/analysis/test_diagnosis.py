@@ -152,8 +152,8 @@ def test_buffers_of_two_sizes_are_compared_seed_by_seed(tmp_path: Path) -> None:
 
 def test_members_that_differ_by_few_seeds_are_a_hint(tmp_path: Path) -> None:
     found = diagnosis(tmp_path, {name: {p: v[:3] for p, v in policies.items()} for name, policies in PRESENT.items()})
-    unlike = next(finding for finding in found.findings if finding.question == DIVERSITY)
-    assert unlike.verdict == "no" and unlike.details[-1].endswith("take this as a hint.")
+    diversity = next(finding for finding in found.findings if finding.question == DIVERSITY)
+    assert diversity.verdict == "no" and diversity.details[-1].endswith("take this as a hint.")
 
 
 LEVEL: Levels = {
@@ -248,7 +248,7 @@ def test_negative_returns_have_differences_but_no_percentages(tmp_path: Path) ->
     assert "%" not in answer(found, CURSE).replace("95 %", "")
 
 
-def test_a_recorded_share_of_own_data_is_told(tmp_path: Path) -> None:
+def test_a_recorded_share_of_own_data_is_reported(tmp_path: Path) -> None:
     found = diagnosis(tmp_path / "none", PRESENT)
     (detail,) = (f.details[0] for f in found.findings if f.question == OFF_POLICY)
     assert "was not recorded" in detail and "1/10 each" in detail
@@ -284,7 +284,7 @@ def test_numbers_are_short_and_plain(value: float, text: str) -> None:
 
 
 @pytest.mark.parametrize(("distance", "verdict"), [(0.002, "yes"), (0.3, "no")])
-def test_continuous_members_are_told_apart_by_the_distance_of_their_actions(
+def test_diversity_of_continuous_actions_is_the_distance_of_actions(
     tmp_path: Path, distance: float, verdict: str
 ) -> None:
     levels = {"sac": {"individual": 100.0}, "ensemble-sac": {"individual": 80.0, "aggregate": 90.0}}

@@ -63,5 +63,5 @@ def test_who_generates_and_data_shares_by_algorithm() -> None:
     assert drawing.rows == [(0, 0.9, 1.0), (1, 0.1, 1.0)]
     texts = [text.get_text() for text in drawing.figure.axes[0].texts]
     assert {"90%", "10%", "generate", "replay", "learn"} <= set(texts)
-    family = figures.data_shares_by_algorithm({"single": (STYLE, np.ones(1)), "ensemble": (STYLE, np.full(4, 0.25))})
-    assert [row[2] for row in family.rows] == [1.0, 0.25, 0.25, 0.25, 0.25]
+    shares = figures.data_shares_by_algorithm({"single": (STYLE, np.ones(1)), "ensemble": (STYLE, np.full(4, 0.25))})
+    assert [row[2] for row in shares.rows] == [1.0, 0.25, 0.25, 0.25, 0.25]

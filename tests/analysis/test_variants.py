@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from synthetic_runs import SyntheticRun, write_study
 
+from chorus.analysis.context import find_warnings, make_context
 from chorus.analysis.grouping import find_comparison_groups, find_sweep_axes
 from chorus.analysis.loading import load_runs
 from chorus.analysis.results import Results
@@ -122,8 +123,10 @@ def test_a_run_without_identity_is_shown_under_its_presets_name_and_compared_wit
     (older,) = [v for v in dataset.variants if v.preset == "cerl"]
     assert (older.label, older.role, older.group) == ("cerl", "ablation", "other")
     assert NO_IDENTITY in dataset.runs[older.runs[0]].problems
-    (group,) = find_comparison_groups(Results(dataset))
+    context = make_context(dataset)
+    (group,) = find_comparison_groups(context.results)
     assert group.single.label == "Double DQN" and group.cerl is None
+    assert any(warning.startswith("1 run without an identity") for warning in find_warnings(context))
 
 
 def test_older_runs_whose_configurations_differ_are_kept_apart(tmp_path: Path) -> None:

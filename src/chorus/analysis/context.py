@@ -19,6 +19,7 @@ from chorus.analysis.normalisation import (
     references_for,
 )
 from chorus.analysis.results import Results, Series
+from chorus.analysis.variants import NO_IDENTITY
 from chorus.analysis.wording import plural
 from chorus.envs.atari_games import is_atari
 from chorus.runs.logs import final_evaluations
@@ -114,6 +115,8 @@ def find_warnings(context: AnalysisContext) -> list[str]:
         found.append(f"{plural(states['diverged'], 'run')} diverged; the last evaluations count as the outcome.")
     if dataset.unusable:
         found.append(f"{plural(len(dataset.unusable), 'run')} could not be used; the table of runs says why.")
+    if older := sum(NO_IDENTITY in run.problems for run in dataset.runs):
+        found.append(f"{plural(older, 'run')} without an identity (older version): compared with nothing.")
     if dataset.damaged_lines:
         found.append(f"{plural(dataset.damaged_lines, 'damaged line')} skipped (a run was killed while writing).")
     if outside := [env for env in results.envs if env not in context.normalisation.envs]:
