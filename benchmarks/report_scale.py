@@ -17,15 +17,15 @@ import numpy as np
 EVALUATIONS = 200
 SEEDS = 5
 ALGORITHMS = {
-    "double-dqn": ({"members": 1}, {"individual": 1.0}),
-    "bootstrapped-dqn": ({"members": 10}, {"individual": 0.7, "aggregate": 1.2}),
-    "cerl": ({"members": 10, "value_map": {"kind": "cross"}}, {"individual": 0.9, "aggregate": 1.5}),
-    "tandem": ({"members": 2}, {"active": 0.95, "passive": 0.5}),
+    "double-dqn": ("single", {"members": 1}, {"individual": 1.0}),
+    "bootstrapped-dqn": ("ensemble", {"members": 10}, {"individual": 0.7, "aggregate": 1.2}),
+    "cerl": ("cerl", {"members": 10, "value_map": {"kind": "cross"}}, {"individual": 0.9, "aggregate": 1.5}),
+    "tandem": ("tandem", {"members": 2}, {"active": 0.95, "passive": 0.5}),
 }
 
 
 def write_run(folder: Path, preset: str, env: str, seed: int, rng: np.random.Generator) -> None:
-    agent, policies = ALGORITHMS[preset]
+    role, agent, policies = ALGORITHMS[preset]
     path = folder / f"{env.replace('/', '-')}__{preset}__s{seed}"
     path.mkdir()
     acting = {"kind": "tandem", "passive_share": 0.1} if preset == "tandem" else {"kind": "uniform"}
@@ -38,7 +38,8 @@ def write_run(folder: Path, preset: str, env: str, seed: int, rng: np.random.Gen
         "acting": acting,
     }
     (path / "config.json").write_text(json.dumps(config))
-    (path / "meta.json").write_text(json.dumps({"chorus": "benchmark"}))
+    identity = {"title": preset, "role": role, "group": "dqn"}
+    (path / "meta.json").write_text(json.dumps({"chorus": "benchmark", "identity": identity}))
     (path / "status.json").write_text(json.dumps({"state": "finished", "reason": None}))
     names = {f"eval/{policy}/episodic_return": level for policy, level in policies.items()}
     names |= {f"eval/member_{m}/episodic_return": 0.7 for m in range(agent["members"]) if agent["members"] > 1}
@@ -58,10 +59,9 @@ def main() -> None:
     runs = parser.parse_args().runs
     from chorus.analysis.loading import load_runs
     from chorus.analysis.report import write_dataset_report
-    from chorus.analysis.scores import atari55
+    from chorus.envs.atari_games import named_sets
 
-    games = [f"ALE/{''.join(part.title() for part in game.split('_'))}-v5" for game in atari55()]
-    envs = games[: runs // (SEEDS * len(ALGORITHMS))]
+    envs = named_sets()["atari55"][: runs // (SEEDS * len(ALGORITHMS))]
     with tempfile.TemporaryDirectory() as folder:
         rng = np.random.default_rng(0)
         for env in envs:

@@ -8,9 +8,9 @@ import argparse
 from pathlib import Path
 
 from chorus.analysis import drawings, figures
-from chorus.analysis.basis import make_basis
+from chorus.analysis.context import make_context
 from chorus.analysis.figures.diagrams import heads_and_targets, who_generates_who_learns
-from chorus.analysis.figures.style import Look
+from chorus.analysis.figures.style import LineStyle
 from chorus.analysis.loading import load_runs
 from chorus.analysis.report.tables import final_table
 from chorus.ensemble.value_map import Cross
@@ -29,25 +29,25 @@ QUESTIONS = {
 
 def diagrams() -> dict[str, figures.Drawing]:
     return {
-        "curse": who_generates_who_learns(Uniform().shares(4), look=Look(colour=1)),
-        "cerl": heads_and_targets(Cross().build(3, 0.99), look=Look(colour=3)),
+        "curse": who_generates_who_learns(Uniform().shares(4), style=LineStyle(colour=1)),
+        "cerl": heads_and_targets(Cross().build(3, 0.99), style=LineStyle(colour=3)),
     }
 
 
 def demo(runs: Path) -> dict[str, figures.Drawing]:
-    """Learning curves, a panel a question; the table of final returns is printed as Markdown."""
-    basis = make_basis(load_runs([runs]))
-    env = basis.results.envs[0]
-    found = {(series.variant.preset, series.policy): series for series in basis.results.series}
+    """Learning curves with one panel per question; the table of final returns is printed as Markdown."""
+    context = make_context(load_runs([runs]))
+    env = context.results.envs[0]
+    found = {(series.variant.preset, series.policy): series for series in context.results.series}
     panels = {
-        title: drawings.env_lines(basis, [found[name] for name in names if name in found], env, window=1)
+        title: drawings.env_lines(context, [found[name] for name in names if name in found], env, window=1)
         for title, names in QUESTIONS.items()
     }
     drawing = figures.curve_grid(
         {title: lines for title, lines in panels.items() if lines},
         x_label="agent steps",
         y_label="episodic return",
-        caption=f"{env}, mean over {basis.seeds(basis.results.series, [env])}; bands: {drawings.BANDS}.",
+        caption=f"{env}, mean over {context.seeds(context.results.series, [env])}; bands: {drawings.BANDS}.",
     )
     # Differences are small against the climb from zero: higher panels than a page of games has, and one axis.
     drawing.figure.set_size_inches(8.4, 4.0)
@@ -55,7 +55,7 @@ def demo(runs: Path) -> dict[str, figures.Drawing]:
     for axes in drawing.figure.axes:
         axes.set_ylim(min(lows), max(highs))
     print("| | mean final return | 95 % interval | seeds |\n|---|---|---|---|")
-    for row in final_table(basis.results, basis.resampler).rows:
+    for row in final_table(context.results, context.resampler).rows:
         _, label, _, _, _, seeds, *_ = (cell.text for cell in row.cells)
         mean, low, high = (f"{cell.sort:.1f}" for cell in row.cells[2:5])
         print(f"| {label} | {mean} | {low} to {high} | {seeds} |")

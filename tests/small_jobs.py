@@ -44,7 +44,7 @@ def small_sweep(out: Path, seeds: int, *more: str, preset: str = "double-dqn", *
 def begin(job: Job, state: str = "running") -> RunDirectory:
     """A run's directory as a process leaves it."""
     directory = RunDirectory(job.path)
-    directory.create(job.config.to_json(), {})
+    directory.create(job.config.to_json(), job.about)
     directory.write_status(state)
     return directory
 

@@ -1,4 +1,4 @@
-"""Files that a reader, or a resumed run, never sees half written."""
+"""Files that are never seen half written, and JSON trees as dotted names. Free of JAX."""
 
 import json
 import os
@@ -32,6 +32,17 @@ def read_json_or_yaml(path: Path) -> Any:
         return yaml.safe_load(path.read_text(encoding="utf-8"))
     except yaml.YAMLError as problem:
         raise ValueError(" ".join(str(problem).split())) from problem
+
+
+def flatten(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """`{"agent": {"members": 3}}` becomes `{"agent.members": 3}`; lists and empty objects are leaves."""
+    flat: dict[str, Any] = {}
+    for name, value in tree.items():
+        if isinstance(value, dict) and value:
+            flat |= flatten(value, f"{prefix}{name}.")
+        else:
+            flat[f"{prefix}{name}"] = value
+    return flat
 
 
 def sync_directory(path: Path) -> None:

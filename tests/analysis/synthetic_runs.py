@@ -1,32 +1,25 @@
-"""Run directories with known means, in the format of docs/run-directory.md, for tests that must not train anything."""
+"""Run directories with known means, in the format of docs/run-directory.md, for tests that must not train anything.
+
+Configurations come from the resolver, so each config.json is one that a run could have.
+"""
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from chorus.config.identity import identity
+from chorus.config.presets import PRESETS
+from chorus.config.resolution import Request, Resolved, option_applies, resolve
+from chorus.config.schema import Scale
+from chorus.errors import ChorusError
+
 MINATAR = ("MinAtar/Asterix-v1", "MinAtar/Breakout-v1", "MinAtar/SpaceInvaders-v1")
 ATARI4 = ("ALE/Amidar-v5", "ALE/SpaceInvaders-v5", "ALE/Breakout-v5", "ALE/Seaquest-v5")
-
-AGENTS: dict[str, dict[str, Any]] = {
-    "double-dqn": {"members": 1},
-    "bootstrapped-dqn": {"members": 10},
-    "cerl": {"members": 10, "value_map": {"kind": "cross"}},
-    "cerl-self-target": {"members": 10, "value_map": {"kind": "cross_own"}},
-    "tandem": {"members": 2},
-    "double-dqn-mh": {"members": 1, "value_map": {"kind": "horizons", "horizons": [100, 50, 10]}},
-    "bootstrapped-dqn-mh": {"members": 10, "value_map": {"kind": "horizons", "horizons": [100, 50, 10]}},
-    "double-dqn-mico": {"members": 1, "auxiliary": {"kind": "mico"}},
-    "bootstrapped-dqn-mico": {"members": 10, "auxiliary": {"kind": "mico"}},
-    "qr-dqn": {"members": 1, "estimate": {"kind": "quantile"}},
-    "bootstrapped-qr-dqn": {"members": 10, "estimate": {"kind": "quantile"}},
-    "sac": {"members": 1, "actor": {"kind": "squashed_gaussian"}},
-    "ensemble-sac": {"members": 10, "actor": {"kind": "squashed_gaussian"}},
-    "ensemble-sac-cerl": {"members": 10, "actor": {"kind": "squashed_gaussian"}, "value_map": {"kind": "cross"}},
-}
 
 # Level of each policy relative to the single agent, shaped like the paper's finding.
 LEVELS: dict[str, dict[str, float]] = {
@@ -55,7 +48,11 @@ class SyntheticRun:
     action_repeat: int = 1
     state: str = "finished"
     reason: str | None = None
-    overrides: dict[str, Any] = field(default_factory=dict)
+    scale: Scale = "laptop"
+    options: dict[str, Any] = field(default_factory=dict)
+    swept: Sequence[str] = ()
+    identity: dict[str, Any] | None = field(default_factory=dict)
+    """Replaces parts of the run's identity; None leaves it out, as older versions did."""
     name: str | None = None
     entropy: float | None = None
     metrics: dict[str, float] = field(default_factory=dict)
@@ -65,7 +62,7 @@ class SyntheticRun:
         path = parent / name
         path.mkdir(parents=True)
         _write_json(path / "config.json", self.config())
-        _write_json(path / "meta.json", META)
+        _write_json(path / "meta.json", self.meta())
         status = {"state": self.state, "reason": self.reason, "iteration": self.iterations}
         _write_json(path / "status.json", status)
         rows = list(self.rows())
@@ -74,46 +71,31 @@ class SyntheticRun:
         (path / "timings.jsonl").write_text("")
         return path
 
-    def config(self) -> dict[str, Any]:
-        planned = self.planned_iterations or self.iterations
-        config: dict[str, Any] = {
-            "preset": self.preset,
-            "scale": "laptop",
-            "hyperparameters": "code",
-            "seed": self.seed,
-            "env": {"id": self.env, "num_envs": 8, "max_episode_steps": None},
-            "agent": {
-                "shared_layers": 0,
-                "value_map": {"kind": "members"},
-                "estimate": {"kind": "scalar"},
-                "auxiliary": {"kind": "no_auxiliary"},
-                "prior_scale": 0.0,
-                "discount": 0.99,
-            }
-            | AGENTS.get(self.preset, {"members": 3}),
-            "acting": {"kind": "uniform"},
-            "replay": {"capacity": 100_000, "batch_size": 32, "n_step": 1, "sampler": {"kind": "shared"}},
-            "evaluation": {"episodes": 40, "policies": {policy: {"kind": "any"} for policy in self.level}},
-            "runtime": {"threads": 1, "device": "cpu"},
-            "schedule": {
-                "total_steps": planned * self.iteration_steps,
-                "iteration_steps": self.iteration_steps,
-            },
+    def resolved(self) -> Resolved:
+        """A preset or an environment that the resolver does not know is replaced by one that it knows."""
+        preset = self.preset if self.preset in PRESETS else "bootstrapped-dqn"
+        planned = self.planned_iterations or max(self.iterations, 1)
+        options: dict[str, Any] = {
+            "total_steps": planned * self.iteration_steps,
+            "iteration_steps": self.iteration_steps,
+            "buffer_size": 100_000,
         }
-        if self.preset == "tandem":
-            config["acting"] = {"kind": "tandem", "passive_share": 0.1}
-        for dotted, value in self.overrides.items():
-            *parents, last = dotted.split(".")
-            part = config
-            for parent in parents:
-                part = part.setdefault(parent, {})
-            part[last] = value
-        return config
+        if option_applies("members", preset):
+            options["members"] = 10
+        return resolved(preset, self.env, self.scale, json.dumps(options | self.options), tuple(self.swept))
+
+    def config(self) -> dict[str, Any]:
+        config = self.resolved().config.to_json()
+        return config | {"preset": self.preset, "seed": self.seed, "env": config["env"] | {"id": self.env}}
+
+    def meta(self) -> dict[str, Any]:
+        if self.identity is None:
+            return META
+        known = {} if self.preset in PRESETS else {"title": self.preset, "preset": self.preset, "role": "ablation"}
+        return META | {"identity": identity(self.resolved()) | known | self.identity}
 
     def rows(self) -> Any:
-        """Returns rise along 1 - exp(-5t) and are level for the last ten evaluations, so finals are known
-        exactly.
-        """
+        """Returns rise along 1 - exp(-5t) and are level for the last ten evaluations: finals are known exactly."""
         rng = np.random.default_rng([self.seed, *self.env.encode(), *self.preset.encode()])
         shift = {policy: rng.normal(0, self.noise) for policy in self.level}
         rise = max(self.iterations - 10, 1)
@@ -138,6 +120,15 @@ class SyntheticRun:
             "metric": metric,
             "value": value,
         }
+
+
+@cache
+def resolved(preset: str, env: str, scale: Scale, options: str, swept: tuple[str, ...]) -> Resolved:
+    request = Request(preset=preset, env=env, scale=scale, options=json.loads(options), swept=swept)
+    try:
+        return resolve(request)
+    except ChorusError:
+        return resolve(replace(request, env=PRESETS[preset].home))
 
 
 META = {
@@ -169,7 +160,9 @@ def write_study(
         for env in envs:
             for seed in range(seeds):
                 levels = LEVELS.get(preset) or (
-                    {"individual": 1.0} if AGENTS[preset]["members"] == 1 else {"individual": 0.8, "aggregate": 1.1}
+                    {"individual": 0.8, "aggregate": 1.1}
+                    if option_applies("members", preset)
+                    else {"individual": 1.0}
                 )
                 entropy = {"bootstrapped-dqn": 0.9, "cerl": 0.8}.get(preset)
                 SyntheticRun(

@@ -50,8 +50,8 @@ def test_a_seed_decides_everything_and_blocks_nothing() -> None:
 
 def test_one_run_has_no_interval() -> None:
     one = bootstrap.estimate([[1.0, 2.0]], aggregates.mean, np.random.default_rng(0))
-    assert one.value == 1.5 and one.runs == 1 and not one.certain
-    assert not bootstrap.MeanResampler(np.random.default_rng(0)).estimate([3.0]).certain
+    assert one.value == 1.5 and one.runs == 1 and not one.has_interval
+    assert not bootstrap.MeanResampler(np.random.default_rng(0)).estimate([3.0]).has_interval
 
 
 @pytest.mark.parametrize("count", [2, 7, 40, 1_000])
@@ -148,4 +148,4 @@ def test_differences_of_means_are_paired_on_request() -> None:
     apart = resampler.difference(run + 2, run, paired=False)
     assert (paired.value, paired.low, paired.high) == (pytest.approx(2), pytest.approx(2), pytest.approx(2))
     assert apart.value == pytest.approx(2) and apart.low < -5 and apart.high > 9
-    assert not resampler.difference([1.0], [2.0], paired=False).certain
+    assert not resampler.difference([1.0], [2.0], paired=False).has_interval

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from synthetic_runs import SyntheticRun
 
-from chorus.analysis.bootstrap import Estimate
+from chorus.analysis.bootstrap import IntervalEstimate
 from chorus.analysis.diagnosis import Diagnosis, diagnose
-from chorus.analysis.diagnosis.wording import number, seeds_needed
 from chorus.analysis.loading import load_runs
 from chorus.analysis.results import Results
+from chorus.analysis.wording import number, seeds_needed
 
 ENV = "CartPole-v1"
 CURSE, OFF_POLICY, DIVERSITY = (
@@ -26,17 +26,17 @@ Levels = Mapping[str, Mapping[str, Sequence[float]]]
 
 
 def diagnosis(folder: Path, levels: Levels, entropy: float = 0.5, actions: int | None = 2, **more: object) -> Diagnosis:
-    """`levels` gives each algorithm's final returns, policy by policy, a number a seed."""
+    """`levels` gives the final returns of each algorithm and policy, one per seed."""
     for name, policies in levels.items():
         preset, _, larger = name.partition("+")
-        overrides = {"replay.capacity": 400_000} if larger else {}
+        options = {"buffer_size": 400_000} if larger else {}
         for seed in range(len(next(iter(policies.values())))):
             SyntheticRun(
                 preset=preset,
                 env=ENV,
                 seed=seed,
                 level={policy: values[seed] for policy, values in policies.items()},
-                overrides=overrides,
+                options=options,
                 name=f"{name}-{seed}",
                 entropy=None if preset == "double-dqn" else entropy,
                 **more,
@@ -152,8 +152,8 @@ def test_buffers_of_two_sizes_are_compared_seed_by_seed(tmp_path: Path) -> None:
 
 def test_members_that_differ_by_few_seeds_are_a_hint(tmp_path: Path) -> None:
     found = diagnosis(tmp_path, {name: {p: v[:3] for p, v in policies.items()} for name, policies in PRESENT.items()})
-    unlike = next(finding for finding in found.findings if finding.question == DIVERSITY)
-    assert unlike.verdict == "no" and unlike.details[-1].endswith("take this as a hint.")
+    diversity = next(finding for finding in found.findings if finding.question == DIVERSITY)
+    assert diversity.verdict == "no" and diversity.details[-1].endswith("take this as a hint.")
 
 
 LEVEL: Levels = {
@@ -248,7 +248,7 @@ def test_negative_returns_have_differences_but_no_percentages(tmp_path: Path) ->
     assert "%" not in answer(found, CURSE).replace("95 %", "")
 
 
-def test_a_recorded_share_of_own_data_is_told(tmp_path: Path) -> None:
+def test_a_recorded_share_of_own_data_is_reported(tmp_path: Path) -> None:
     found = diagnosis(tmp_path / "none", PRESENT)
     (detail,) = (f.details[0] for f in found.findings if f.question == OFF_POLICY)
     assert "was not recorded" in detail and "1/10 each" in detail
@@ -265,13 +265,13 @@ def test_without_a_single_agent_there_is_no_advice(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("estimate", "needed"),
     [
-        (Estimate(-2.0, -6.0, 2.0, 5), 21),  # half width 4 = 2 x the difference: 5 x 2² = 20, and one more
-        (Estimate(0.0, -1.0, 1.0, 5), None),
-        (Estimate(0.1, -9.9, 10.1, 5), None),  # 5 x 100² seeds: too small to care about
-        (Estimate(1.0, np.nan, np.nan, 1), None),
+        (IntervalEstimate(-2.0, -6.0, 2.0, 5), 21),  # half width 4 = 2 x the difference: 5 x 2² = 20, and one more
+        (IntervalEstimate(0.0, -1.0, 1.0, 5), None),
+        (IntervalEstimate(0.1, -9.9, 10.1, 5), None),  # 5 x 100² seeds: too small to care about
+        (IntervalEstimate(1.0, np.nan, np.nan, 1), None),
     ],
 )
-def test_how_many_seeds_a_difference_would_take(estimate: Estimate, needed: int | None) -> None:
+def test_how_many_seeds_a_difference_would_take(estimate: IntervalEstimate, needed: int | None) -> None:
     assert seeds_needed(estimate) == needed
 
 
@@ -284,7 +284,7 @@ def test_numbers_are_short_and_plain(value: float, text: str) -> None:
 
 
 @pytest.mark.parametrize(("distance", "verdict"), [(0.002, "yes"), (0.3, "no")])
-def test_continuous_members_are_told_apart_by_the_distance_of_their_actions(
+def test_diversity_of_continuous_actions_is_the_distance_of_actions(
     tmp_path: Path, distance: float, verdict: str
 ) -> None:
     levels = {"sac": {"individual": 100.0}, "ensemble-sac": {"individual": 80.0, "aggregate": 90.0}}
@@ -300,12 +300,11 @@ def test_continuous_members_are_told_apart_by_the_distance_of_their_actions(
 
 
 def test_runs_of_another_budget_play_no_part(tmp_path: Path) -> None:
-    """A smoke run of the single agent and a small buffer of it lie beside a whole diagnosis."""
+    """Smoke runs of the single agent and the ensemble lie beside a whole diagnosis."""
     for seed in range(3):
-        small = {"scale": "smoke", "replay.capacity": 2_000}
         for preset in ("double-dqn", "bootstrapped-dqn"):
             SyntheticRun(
-                preset=preset, env=ENV, seed=seed, iteration_steps=1_000, overrides=small, name=f"{preset}-smoke-{seed}"
+                preset=preset, env=ENV, seed=seed, iteration_steps=2_000, scale="smoke", name=f"{preset}-smoke-{seed}"
             ).write(tmp_path)
     found = diagnosis(tmp_path, PRESENT)
     assert "difference -30.0" in answer(found, CURSE)  # 70 - 100, and not 70 - 10

@@ -34,8 +34,8 @@ def test_the_page_says_what_the_terminal_says(tmp_path: Path) -> None:
     assert "Chorus diagnosis" in text and "&lt;b&gt;My&lt;/b&gt;Env" in text and "<b>My</b>" not in text
     for finding in summary.findings:
         assert finding.question.replace("'", "&#39;") in text
-    for plate in ("differences", "curves-0", "vote-entropy"):
-        assert f'<figure class="plate" id="{plate}"' in text
+    for panel in ("differences", "curves-0", "vote-entropy"):
+        assert f'<figure class="panel" id="{panel}"' in text
     assert "http://" not in text.replace("http://www.w3.org", "") and "src=" not in text
 
 

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from synthetic_runs import SyntheticRun, write_study
 
-from chorus.analysis.exports import dopamine_name, export_all, file_stem
-from chorus.analysis.imports import load_curves
+from chorus.analysis.exchange import dopamine_name, export_all, file_stem, load_curves
+from chorus.analysis.grouping import find_comparison_groups
 from chorus.analysis.loading import Dataset, load_runs, merge
 from chorus.analysis.results import Results
-from chorus.analysis.summary import find_families
 from chorus.errors import ChorusError
 
 
@@ -96,14 +95,14 @@ def test_published_curves_are_drawn_and_never_the_reference(dataset: Dataset, tm
     path.write_text(json.dumps(records))
     both = merge(dataset, load_curves([path], dataset.envs))
     results = Results(both)
-    (published,) = [s for s in results.series if s.variant.traits.role == "published"]
+    (published,) = [s for s in results.series if s.variant.role == "published"]
     assert published.label == "DQN, published"
     curve = results.curve(published, "ALE/Breakout-v5")
     assert curve.values.shape == (2, 4)
     assert curve.steps.tolist() == [250_000, 500_000, 750_000, 1_000_000]
     assert curve.frames.tolist() == [1e6, 2e6, 3e6, 4e6]
-    (family,) = find_families(results)
-    assert family.single.label == "Double DQN"
+    (group,) = find_comparison_groups(results)
+    assert group.single.label == "Double DQN"
 
 
 def test_plain_csv_curves(tmp_path: Path) -> None:
@@ -122,7 +121,7 @@ def test_plain_csv_curves(tmp_path: Path) -> None:
         ("x.csv", "env,algorithm,return\na,b,1\n", "lacks the column step"),
         ("x.csv", "env,algorithm,step,return\na,b,1,much\n", "line 2"),
         ("x.csv", "env,algorithm,step,return\na,b,1,nan\n", "not finite"),
-        ("x.json", '{"Agent": 1}', "no Dopamine baseline file"),
+        ("x.json", '{"Agent": 1}', "not a Dopamine baseline file"),
         ("x.json", "[]", "holds no curve"),
     ],
 )

@@ -9,21 +9,21 @@ import numpy as np
 import pytest
 
 from chorus.analysis import figures
-from chorus.analysis.bootstrap import Estimate
+from chorus.analysis.bootstrap import IntervalEstimate
 from chorus.analysis.figures.bars import SYMLOG_LINEAR
 from chorus.analysis.figures.style import DARK, LIGHT
 
-BLUE, ORANGE = figures.Look(1), figures.Look(2, policy="individual")
+BLUE, ORANGE = figures.LineStyle(1), figures.LineStyle(2, policy="individual")
 
 
-def line(label: str, look: figures.Look, level: float = 1.0) -> figures.Line:
+def line(label: str, style: figures.LineStyle, level: float = 1.0) -> figures.Line:
     x = np.array([10_000.0, 20_000.0, 30_000.0])
     y = level * np.array([1.0, 2.0, 3.0])
-    return figures.Line(label, look, x, y, y - 0.5, y + 0.5, np.array([5, 5, 3]))
+    return figures.Line(label, style, x, y, y - 0.5, y + 0.5, np.array([5, 5, 3]))
 
 
-def found(value: float, runs: int = 5) -> Estimate:
-    return Estimate(value, value - 0.1, value + 0.1, runs)
+def found(value: float, runs: int = 5) -> IntervalEstimate:
+    return IntervalEstimate(value, value - 0.1, value + 0.1, runs)
 
 
 def rows(drawing: figures.Drawing) -> list[dict[str, str]]:
@@ -49,7 +49,7 @@ def test_learning_curves_hold_every_point() -> None:
     }
     (axes,) = drawing.figure.axes
     assert [axes.get_xlabel(), axes.get_ylabel(), axes.get_title("left")] == ["steps", "score", "t"]
-    assert drawing.looks == {"a": BLUE, "b": ORANGE}
+    assert drawing.styles == {"a": BLUE, "b": ORANGE}
 
 
 def test_holes_are_left_empty_and_not_marked() -> None:
@@ -59,7 +59,7 @@ def test_holes_are_left_empty_and_not_marked() -> None:
     assert len(drawing.marks) == 2 and rows(drawing)[1]["y"] == ""
 
 
-def test_a_grid_has_a_panel_an_environment() -> None:
+def test_a_grid_has_one_panel_per_environment() -> None:
     panels = {f"game {n}": [line("a", BLUE)] for n in range(7)}
     drawing = figures.curve_grid(panels, x_label="frames", y_label="return", caption="c", columns=3)
     visible = [axes for axes in drawing.figure.axes if axes.get_visible()]
@@ -78,14 +78,14 @@ def test_improvement_bars_are_sorted_and_symlog_within_a_tenth() -> None:
 
 
 def test_a_single_seed_gets_no_whisker() -> None:
-    alone = Estimate(1.0, np.nan, np.nan, 1)
-    drawing = figures.score_bars([figures.Labelled("a", BLUE, alone)], title="", x_label="x", caption="")
+    alone = IntervalEstimate(1.0, np.nan, np.nan, 1)
+    drawing = figures.score_bars([figures.LabelledEstimate("a", BLUE, alone)], x_label="x", caption="")
     assert rows(drawing) == [{"series": "a", "x": "1", "low": "", "high": "", "runs": "1"}]
     assert len(drawing.figure.axes[0].lines) == 1  # the zero line only
 
 
-def test_interval_estimates_have_a_panel_an_aggregate() -> None:
-    panels = {name: [figures.Labelled("a", BLUE, found(1.0))] for name in ("IQM", "Mean")}
+def test_interval_estimates_have_one_panel_per_aggregate() -> None:
+    panels = {name: [figures.LabelledEstimate("a", BLUE, found(1.0))] for name in ("IQM", "Mean")}
     drawing = figures.interval_estimates(panels, caption="", direction={"IQM": "▲"})
     assert [axes.get_title("left") for axes in drawing.figure.axes] == ["IQM ▲", "Mean"]
 
@@ -106,19 +106,18 @@ def test_the_scatter_names_its_exclusions() -> None:
         "b": figures.Gap(0.3, 0.1, 0.01),
         "c": figures.Gap(0.3, -0.1, 1.0),
     }
-    drawing = figures.gap_scatter(gaps, look=BLUE, caption="")
+    drawing = figures.gap_scatter(gaps, style=BLUE, caption="")
     reasons = [row["excluded because"] for row in rows(drawing)]
     assert reasons == ["", "single agent below 0.05", "ensemble above the single agent"]
     assert "2 left out" in drawing.figure.axes[0].get_title("left")
 
 
-def test_a_sweep_has_a_row_a_measure_and_reference_levels() -> None:
+def test_a_sweep_has_one_panel_per_measure_and_reference_levels() -> None:
     drawing = figures.sweep(
         {"score": [line("a", BLUE)], "vote entropy": [line("a", BLUE, 0.1)]},
-        title="",
         x_label="N",
         caption="",
-        references={"score": [figures.Level("single", ORANGE, found(1.0))]},
+        references={"score": [figures.LabelledEstimate("single", ORANGE, found(1.0))]},
         log_x=True,
     )
     top, bottom = drawing.figure.axes

@@ -81,17 +81,17 @@ def test_text_from_runs_stays_text(tmp_path: Path) -> None:
         SyntheticRun(
             preset=NASTY,
             env=f"Evil{NASTY}-v0",
+            identity={"title": NASTY, "group": NASTY, "settings": {NASTY: {"value": seed, "label": f"{NASTY}{seed}"}}},
             seed=seed,
             state="failed",
             reason=f'{NASTY} & "quotes"',
             name=f"<script>-{seed}",
-            overrides={"agent.members": 3, f"note{NASTY}": NASTY + str(seed)},
             level={"individual": 3.0, f"p{NASTY.replace('/', '')}": 2.0},
         ).write(tmp_path)
     text = write_report([tmp_path], tmp_path / "report.html", title=NASTY).out.read_text()
     assert NASTY not in text and "<script>-0" not in text
     assert "&lt;script&gt;alert" in text
-    # the page's own: one script, and one block of data a figure
+    # one script of the page and one data block per figure
     assert text.count("<script>") == 1
     assert outline(text).tags.count("script") == 1 + text.count('<script type="application/json">')
 
@@ -111,7 +111,7 @@ def test_odd_characters_do_not_break_figures(tmp_path: Path) -> None:
 
 def parse(*words: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
-    command.configure(parser)
+    command.configure(parser, ())
     return parser.parse_args(words)
 
 
@@ -139,7 +139,7 @@ def test_the_command_writes_a_report_and_says_where(tmp_path: Path, capsys: pyte
 
 def test_wrong_input_is_one_sentence_and_touches_nothing(tmp_path: Path) -> None:
     before = sorted(tmp_path.iterdir())
-    with pytest.raises(ChorusError, match=r"absent is no folder\. Pass a run directory"):
+    with pytest.raises(ChorusError, match=r"absent is not a folder\. Pass a run directory"):
         command.run(parse(str(tmp_path / "absent"), "-o", str(tmp_path / "x.html")))
     assert sorted(tmp_path.iterdir()) == before
     SyntheticRun().write(tmp_path / "runs")
@@ -149,6 +149,6 @@ def test_wrong_input_is_one_sentence_and_touches_nothing(tmp_path: Path) -> None
 
 def test_help_explains_every_option() -> None:
     parser = argparse.ArgumentParser()
-    command.configure(parser)
+    command.configure(parser, ())
     assert all(action.help for action in parser._actions)
     assert parser.description.endswith(".")

@@ -154,9 +154,9 @@ def test_environments_can_be_switched_off(watched: Watched) -> None:
     page.get_by_role("checkbox", name=MINATAR[1]).uncheck()
     assert page.locator("#curves-1").is_hidden() and page.locator("#curves-0").is_visible()
     page.locator('[data-all-envs="false"]').click()
-    assert page.locator("#environments .plate:visible").count() == 0
+    assert page.locator("#environments .panel:visible").count() == 0
     page.locator('[data-all-envs="true"]').click()
-    assert page.locator("#environments .plate:visible").count() == 3
+    assert page.locator("#environments .panel:visible").count() == 3
 
 
 def test_tables_sort_both_ways_by_number(watched: Watched) -> None:

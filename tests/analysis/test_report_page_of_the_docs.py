@@ -26,7 +26,7 @@ def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
 
 def test_every_option_is_in_the_table() -> None:
     parser = argparse.ArgumentParser(add_help=False)
-    command.configure(parser)
+    command.configure(parser, ())
     options = {action.option_strings[0] for action in parser._actions if action.option_strings}
     assert options == set(re.findall(r"^\| `(-[-\w]+)", PAGE, flags=re.MULTILINE))
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from synthetic_runs import MINATAR, SyntheticRun, write_study
 
-from chorus.analysis.basis import make_basis
+from chorus.analysis.context import make_context
+from chorus.analysis.findings import Finding, Summary, summarise
 from chorus.analysis.loading import load_runs
-from chorus.analysis.summary import Finding, Summary, summarise
 
 
 def findings(folder: Path) -> dict[str, Finding]:
-    summary = summarise(make_basis(load_runs([folder])))
+    summary = summarise(make_context(load_runs([folder])))
     return {finding.question: finding for finding in summary.findings}
 
 
@@ -92,12 +92,12 @@ def test_what_was_not_run_is_said(tmp_path: Path, presets: tuple[str, ...], sent
 def test_dqn_and_sac_are_judged_apart(tmp_path: Path) -> None:
     write_study(tmp_path, presets=("double-dqn", "bootstrapped-dqn"), seeds=3)
     write_study(tmp_path, presets=("sac", "ensemble-sac"), envs=("Ant-v4",), seeds=3)
-    summary = summarise(make_basis(load_runs([tmp_path])))
+    summary = summarise(make_context(load_runs([tmp_path])))
     asked = [f for f in summary.findings if f.question == CURSE]
     assert len(asked) == 2 and "SAC" in asked[1].answer
 
 
-def test_cautions_name_everything_that_could_mislead(tmp_path: Path) -> None:
+def test_warnings_name_everything_that_could_mislead(tmp_path: Path) -> None:
     for seed in range(3):
         SyntheticRun(seed=seed).write(tmp_path)
     common = {"planned_iterations": 12, "level": {"individual": 2.0}}
@@ -111,8 +111,8 @@ def test_cautions_name_everything_that_could_mislead(tmp_path: Path) -> None:
     damaged = SyntheticRun(seed=8).write(tmp_path)
     with (damaged / "metrics.jsonl").open("a") as file:
         file.write('{"iteration"')
-    summary = summarise(make_basis(load_runs([tmp_path])))
-    text = " ".join(summary.cautions)
+    summary = summarise(make_context(load_runs([tmp_path])))
+    text = " ".join(summary.warnings)
     for words in (
         "1 running, 1 failed",
         "1 run diverged",
@@ -153,7 +153,7 @@ def test_every_value_of_a_sweep_is_answered(tmp_path: Path) -> None:
                     preset=preset,
                     seed=seed,
                     level={"individual": level + gain, "aggregate": 10.0 + gain},
-                    overrides={"agent.members": size},
+                    options={"members": size},
                     name=f"{preset}-{size}-{seed}",
                 ).write(tmp_path)
     answers = findings(tmp_path)

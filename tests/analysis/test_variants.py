@@ -1,15 +1,19 @@
-"""Algorithms that differ are kept apart and named by what differs; what only follows the environment is
-not.
-"""
+"""Variants are what runs say they are: title, role, group and the settings that tell them apart."""
 
+import json
 from pathlib import Path
 
 import pytest
-from synthetic_runs import SyntheticRun
+from synthetic_runs import SyntheticRun, write_study
 
+from chorus.analysis.context import find_warnings, make_context
+from chorus.analysis.grouping import find_comparison_groups, find_sweep_axes
 from chorus.analysis.loading import load_runs
-from chorus.analysis.runs import clean
-from chorus.analysis.variants import describe, display_name, flatten, read_traits, short_number
+from chorus.analysis.results import Results
+from chorus.analysis.variants import NO_IDENTITY, Setting, read_identity
+from chorus.analysis.wording import percent, short_number
+from chorus.config.schema import RunConfig
+from chorus.runs.logs import MetricNames, Run, printable, read_run
 
 
 def labels(folder: Path) -> list[str]:
@@ -17,116 +21,158 @@ def labels(folder: Path) -> list[str]:
 
 
 def test_sizes_and_layers_are_kept_apart(tmp_path: Path) -> None:
-    for members, layers in ((2, 0), (10, 0), (10, 3)):
+    for members, layers in ((2, 0), (10, 0), (10, 2)):
         SyntheticRun(
             preset="bootstrapped-dqn",
-            overrides={"agent.members": members, "agent.shared_layers": layers},
+            options={"members": members, "shared_layers": layers},
+            swept=("agent.members", "agent.shared_layers"),
             name=f"run-{members}-{layers}",
         ).write(tmp_path)
     assert labels(tmp_path) == [
         "Bootstrapped DQN, N=2, L=0",
         "Bootstrapped DQN, N=10, L=0",
-        "Bootstrapped DQN, N=10, L=3",
+        "Bootstrapped DQN, N=10, L=2",
     ]
 
 
+def test_a_default_has_no_label_of_its_own(tmp_path: Path) -> None:
+    for members in (10, 5):  # ten are the laptop scale's default on MinAtar
+        SyntheticRun(preset="bootstrapped-dqn", options={"members": members}, name=f"r{members}").write(tmp_path)
+    assert labels(tmp_path) == ["Bootstrapped DQN, N=5", "Bootstrapped DQN"]
+
+
 def test_what_follows_the_environment_makes_no_variant(tmp_path: Path) -> None:
-    SyntheticRun(env="MinAtar/Asterix-v1", overrides={"network.width": 32}).write(tmp_path)
-    SyntheticRun(env="MinAtar/Breakout-v1", overrides={"network.width": 64}).write(tmp_path)
+    for env in ("MinAtar/Asterix-v1", "CartPole-v1"):  # another torso, another number of environments
+        SyntheticRun(env=env).write(tmp_path)
     assert labels(tmp_path) == ["Double DQN"]
 
 
-def test_settings_that_go_together_are_named_once(tmp_path: Path) -> None:
-    for members in (3, 5):
-        overrides = {"agent.members": members, "acting.probabilities": [1 / members] * members}
-        SyntheticRun(preset="bootstrapped-dqn", overrides=overrides, name=f"r{members}").write(tmp_path)
+def test_settings_that_change_together_are_named_once(tmp_path: Path) -> None:
+    for members, rate in ((3, 1e-4), (5, 1e-3)):
+        options = {"members": members, "learning_rate": rate}
+        SyntheticRun(preset="bootstrapped-dqn", options=options, name=f"r{members}").write(tmp_path)
     assert labels(tmp_path) == ["Bootstrapped DQN, N=3", "Bootstrapped DQN, N=5"]
 
 
 def test_an_environment_setting_can_be_what_differs(tmp_path: Path) -> None:
     for flag in (False, True):
-        SyntheticRun(overrides={"env.terminal_on_life_loss": flag}, name=f"r{flag}").write(tmp_path)
-    assert labels(tmp_path) == [
-        "Double DQN, terminal_on_life_loss=False",
-        "Double DQN, terminal_on_life_loss=True",
-    ]
+        options = {"terminal_on_life_loss": flag}
+        SyntheticRun(env="ALE/Breakout-v5", options=options, name=f"r{flag}").write(tmp_path)
+    assert labels(tmp_path) == ["Double DQN", "Double DQN, terminal_on_life_loss=True"]
 
 
-def test_seeds_and_folders_make_no_variant(tmp_path: Path) -> None:
+def test_scales_are_kept_apart(tmp_path: Path) -> None:
+    for scale in ("smoke", "laptop"):
+        SyntheticRun(scale=scale, name=scale).write(tmp_path)
+    assert labels(tmp_path) == ["Double DQN, laptop scale", "Double DQN, smoke scale"]
+
+
+def test_seeds_and_threads_make_no_variant(tmp_path: Path) -> None:
     for seed in range(2):
-        SyntheticRun(seed=seed, overrides={"out": f"runs{seed}", "runtime.threads": seed + 1}).write(tmp_path)
+        SyntheticRun(seed=seed, options={"threads": seed + 1}).write(tmp_path)
     assert labels(tmp_path) == ["Double DQN"]
+
+
+def test_variants_never_share_a_label(tmp_path: Path) -> None:
+    for rate in (1e-4, 1e-3):
+        settings = {"agent.optimizer.learning_rate": {"value": rate, "label": ""}}
+        run = SyntheticRun(options={"learning_rate": rate}, identity={"settings": settings}, name=f"r{rate}")
+        run.write(tmp_path)
+    assert labels(tmp_path) == ["Double DQN, learning_rate=0.0001", "Double DQN, learning_rate=0.001"]
 
 
 def test_the_nearest_variant_shares_most_settings(tmp_path: Path) -> None:
     for preset in ("double-dqn", "bootstrapped-dqn"):
-        for buffer in (100_000, 400_000):
-            overrides = {"replay.capacity": buffer}
-            SyntheticRun(preset=preset, overrides=overrides, name=f"{preset}{buffer}").write(tmp_path)
+        for buffer in (200_000, 400_000):
+            SyntheticRun(preset=preset, options={"buffer_size": buffer}, name=f"{preset}{buffer}").write(tmp_path)
     single_small, single_large, small, large = load_runs([tmp_path]).variants
     assert single_large.label == "Double DQN, 400k buffer"
     assert min((single_small, single_large), key=large.distance) is single_large
     assert min((single_small, single_large), key=small.distance) is single_small
 
 
-@pytest.mark.parametrize(
-    ("preset", "name"),
-    [
-        ("double-dqn", "Double DQN"),
-        ("bootstrapped-qr-dqn", "Bootstrapped QR-DQN"),
-        ("bootstrapped-dqn-mh", "Bootstrapped DQN + MH"),
-        ("cerl-prior", "CERL + priors"),
-        ("cerl", "Bootstrapped DQN + CERL"),
-        ("my-own-thing", "My own thing"),
-        ("__", "Unnamed"),
-        ("<script>", "<script>"),
-    ],
-)
-def test_display_names(preset: str, name: str) -> None:
-    assert display_name(preset, {}) == name
-
-
 def test_tandems_with_several_shares_say_each_once(tmp_path: Path) -> None:
     for share in (0.05, 0.5):
-        SyntheticRun(preset="tandem", overrides={"acting.passive_share": share}, name=f"t{share}").write(tmp_path)
+        SyntheticRun(preset="tandem", options={"passive_share": share}, name=f"t{share}").write(tmp_path)
     assert labels(tmp_path) == ["5%-tandem", "50%-tandem"]
+    (axis,) = find_sweep_axes(Results(load_runs([tmp_path])))
+    assert [[axis.value(variant) for variant in line] for line in axis.lines] == [[0.05, 0.5]]
 
 
-def test_a_tandem_says_its_share() -> None:
-    assert display_name("tandem", {"acting": {"kind": "tandem", "passive_share": 0.25}}) == "25%-tandem"
+def test_roles_and_groups_are_those_of_the_runs(tmp_path: Path) -> None:
+    write_study(tmp_path, presets=("double-dqn", "bootstrapped-dqn", "cerl", "qr-dqn", "wide"), seeds=1)
+    SyntheticRun(preset="mine", identity={"title": "Mine", "role": "cerl", "group": "qr-dqn"}).write(tmp_path)
+    results = Results(load_runs([tmp_path]))
+    assert {v.preset: v.role for v in results.dataset.variants} == {
+        "double-dqn": "single",
+        "bootstrapped-dqn": "ensemble",
+        "cerl": "cerl",
+        "qr-dqn": "single",
+        "wide": "ablation",
+        "mine": "cerl",
+    }
+    dqn, quantiles = find_comparison_groups(results)
+    assert (dqn.single.label, dqn.ensemble.label, dqn.cerl.preset) == ("Double DQN", "Bootstrapped DQN", "cerl")
+    assert (quantiles.single.label, quantiles.ensemble, quantiles.cerl.label) == ("QR-DQN", None, "Mine")
 
 
-def test_roles() -> None:
-    def role(agent: dict, acting: str = "uniform") -> str:
-        return read_traits({"agent": agent, "acting": {"kind": acting}}).role
+def test_a_run_without_identity_is_shown_under_its_presets_name_and_compared_with_nothing(tmp_path: Path) -> None:
+    write_study(tmp_path, presets=("double-dqn", "bootstrapped-dqn"), envs=("CartPole-v1",), seeds=1)
+    SyntheticRun(preset="cerl", env="CartPole-v1", identity=None).write(tmp_path)
+    dataset = load_runs([tmp_path])
+    (older,) = [v for v in dataset.variants if v.preset == "cerl"]
+    assert (older.label, older.role, older.group) == ("cerl", "ablation", "other")
+    assert NO_IDENTITY in dataset.runs[older.runs[0]].problems
+    context = make_context(dataset)
+    (group,) = find_comparison_groups(context.results)
+    assert group.single.label == "Double DQN" and group.cerl is None
+    assert any(warning.startswith("1 run without an identity") for warning in find_warnings(context))
 
-    assert role({"members": 1}) == "single"
-    assert role({"members": 4}) == "ensemble"
-    assert role({"members": 4, "value_map": {"kind": "cross"}}) == "cross"
-    assert role({"members": 2}, "tandem") == "tandem"
-    assert role({}) == "single"
+
+def test_older_runs_whose_configurations_differ_are_kept_apart(tmp_path: Path) -> None:
+    for members in (3, 5):
+        options = {"members": members}
+        SyntheticRun(preset="bootstrapped-dqn", options=options, identity=None, name=f"r{members}").write(tmp_path)
+    assert labels(tmp_path) == ["bootstrapped-dqn, members=3", "bootstrapped-dqn, members=5"]
 
 
-def test_the_plain_baselines() -> None:
-    def plain(**agent: object) -> bool:
-        return read_traits({"agent": {"members": 4, **agent}}).plain
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        {"title": 3, "role": "queen", "group": None, "settings": [], "swept": 7, "axes": "N"},
+        {"settings": {"agent.members": 4}, "swept": [None, "agent.members"], "axes": {"agent.members": None}},
+        {},
+    ],
+)
+def test_a_damaged_identity_is_read_as_far_as_it_goes(damaged: dict) -> None:
+    run = Run(path=Path("x"), env="e", preset="p", seed=0, config={}, meta={"identity": damaged})
+    found = read_identity(run)
+    assert (found.title, found.role, found.group) == ("p", "ablation", "other")
+    assert found.settings.get("agent.members") in (None, Setting(4, "members=4"))
 
-    assert plain() and plain(auxiliary={"kind": "no_auxiliary"}, prior_scale=0.0)
-    assert not plain(auxiliary={"kind": "mico"}) and not plain(prior_scale=3.0)
-    assert not plain(value_map={"kind": "cross"})
-    assert not read_traits({"replay": {"sampler": {"kind": "masked"}}}).plain
+
+def test_a_swept_setting_is_an_axis_with_the_title_of_its_runs(tmp_path: Path) -> None:
+    for rate in (1e-4, 1e-3):
+        SyntheticRun(
+            options={"learning_rate": rate},
+            swept=("agent.optimizer.learning_rate",),
+            identity={"axes": {"agent.optimizer.learning_rate": {"title": "learning rate", "log": True}}},
+            name=f"r{rate}",
+        ).write(tmp_path)
+    (axis,) = find_sweep_axes(Results(load_runs([tmp_path])))
+    assert (axis.name, axis.style.title, axis.style.log) == ("agent-optimizer-learning_rate", "learning rate", True)
+    assert [axis.value(variant) for variant in axis.lines[0]] == [1e-4, 1e-3]
+    assert axis.line_label(axis.lines[0]) == "Double DQN" and axis.references == ()
+
+
+def test_every_synthetic_configuration_is_one_that_a_run_could_have(tmp_path: Path) -> None:
+    for preset in ("double-dqn", "tandem", "ensemble-sac", "not a preset"):
+        run, _ = read_run(SyntheticRun(preset=preset, env="CartPole-v1").write(tmp_path), MetricNames())
+        assert RunConfig.from_json(run.config, preset).to_json() == json.loads(json.dumps(run.config))
 
 
 def test_small_helpers() -> None:
-    assert [short_number(n) for n in (250_000, 4_000_000, 1_500, 12, True, "x")] == [
-        "250k",
-        "4M",
-        "1.5k",
-        "12",
-        "True",
-        "x",
-    ]
-    assert describe("replay.capacity", 1_000_000) == "1M buffer"
-    assert describe("acting.passive_share", 0.05) == "p=5%"
-    assert clean("a\x00b\nc") == "a\N{REPLACEMENT CHARACTER}b c"
-    assert flatten({"a": {"b": 1, "c": [1, 2]}, "d": None}) == {"a.b": 1, "a.c": "[1, 2]", "d": None}
+    numbers = [short_number(n) for n in (250_000, 4_000_000, 1_500, 12, True, "x")]
+    assert numbers == ["250k", "4M", "1.5k", "12", "True", "x"]
+    assert [percent(0.996), percent(0.996, careful=True), percent(1.0, careful=True)] == ["100 %", "99.6 %", "100 %"]
+    assert printable("a\x00b\nc") == "a\N{REPLACEMENT CHARACTER}b c"

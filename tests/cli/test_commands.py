@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from chorus.cli.main import main
-from chorus.cli.outcome import final_returns
+from chorus.runs.logs import final_returns
 from running import RUNS, SHORT_EPISODES, chorus, command, environment, listing, logs, records, status
 
 

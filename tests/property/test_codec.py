@@ -10,13 +10,14 @@ from hypothesis import given, settings
 from chorus.agents.optimizers import Adam, CentredRMSProp
 from chorus.agents.q import QLearner
 from chorus.agents.sac import SacLearner
-from chorus.config.codec import flatten, merge
+from chorus.config.codec import merge
 from chorus.config.schema import EnvSettings, RunConfig, Runtime
 from chorus.ensemble.auxiliaries import Mico, NoAuxiliary
 from chorus.ensemble.estimates import Online, Quantile, Scalar, Target
 from chorus.ensemble.losses import Huber, MainAndAuxiliary, QuantileHuber, Squared, TwiceHuber
 from chorus.ensemble.value_map import Beside, Cross, CrossOwn, Horizons, Members
 from chorus.errors import ChorusError
+from chorus.files import flatten
 from chorus.networks.layers import FanInUniform, Orthogonal, VarianceScaled
 from chorus.networks.torsos import ConvLayer, ConvTorso, CustomTorso, MLPTorso
 from chorus.training.acting import LinearEpsilon, Tandem, Uniform, UniformEachStep

@@ -5,7 +5,8 @@ import pytest
 from chorus.config.identity import run_name
 from chorus.config.resolution import Request, resolve
 from chorus.errors import ChorusError
-from chorus.scheduling.jobs import jobs_for, last_step
+from chorus.runs.logs import last_step
+from chorus.scheduling.jobs import jobs_for
 from running import finished_probe_run, listing
 from small_jobs import OPTIONS, PROBE, begin, small_jobs
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from chorus.analysis.basis import make_basis
+from chorus.analysis.context import make_context
 from chorus.analysis.loading import load_runs
 from chorus.analysis.paper import draw_paper_figure
 from chorus.cli.main import main
@@ -144,12 +144,14 @@ def test_diversity_is_drawn_by_the_measure_of_each_kind_of_actions(tmp_path, cap
 def test_modes_are_told_apart_in_reports_and_left_out_of_the_papers_figures(tmp_path):
     for job in jobs_of(find_study("figure8").parts[0], "smoke", tmp_path):
         write_finished(job)
-    basis = make_basis(load_runs([tmp_path]))
-    dashes = [basis.look(series).dash for series in basis.results.series if series.variant.preset == "ensemble-sac"]
+    context = make_context(load_runs([tmp_path]))
+    dashes = [
+        context.style(series).dash for series in context.results.series if series.variant.preset == "ensemble-sac"
+    ]
     assert len(dashes) == len(set(dashes)) == 4
-    single = [basis.look(series).dash for series in basis.results.series if series.variant.preset == "sac"]
+    single = [context.style(s).dash for s in context.results.series if s.variant.preset == "sac"]
     assert len(single) == len(set(single)) == 2
-    drawn = {row[1] for row in draw_paper_figure(basis, 8)["environments"].rows}
+    drawn = {row[1] for row in draw_paper_figure(context, 8)["environments"].rows}
     assert drawn == {"SAC", "Ensemble SAC (indiv.)", "SAC 10%-tandem (active)", "SAC 10%-tandem (passive)"}
 
 

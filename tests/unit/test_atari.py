@@ -7,7 +7,7 @@ import pytest
 from gymnasium.wrappers import AtariPreprocessing, FrameStackObservation
 
 from chorus.envs.atari import AtariSettings
-from chorus.envs.atari_games import games, minimal_actions, named_sets, reference_scores
+from chorus.envs.atari_games import find_game, games, minimal_actions, named_sets, reference_scores
 from chorus.envs.registry import describe, make_host
 from chorus.errors import ChorusError
 
@@ -125,3 +125,20 @@ def test_every_game_can_be_made_and_has_the_emulators_number_of_actions():
         moved = envs.step(np.array([minimal_actions(game) - 1]))
         assert moved.observation.shape == (1, 4, 84, 84), game
         envs.close()
+
+
+@pytest.mark.parametrize(
+    ("env", "game"),
+    [
+        ("ALE/SpaceInvaders-v5", "space_invaders"),
+        ("UpNDownNoFrameskip-v4", "up_n_down"),
+        ("ALE/MsPacman-v5", "ms_pacman"),
+        ("ALE/Jamesbond-v5", "jamesbond"),
+        ("ALE/NameThisGame-v5", "name_this_game"),
+        ("ALE/NoSuchGame-v5", None),
+        ("MinAtar/Breakout-v1", None),
+        ("CartPole-v1", None),
+    ],
+)
+def test_environment_ids_find_their_game_and_minatars_do_not(env, game):
+    assert find_game(env) == game

@@ -2,7 +2,8 @@
 
 from chorus.agents.optimizers import CentredRMSProp
 from chorus.components import snake_case
-from chorus.config.codec import flatten, merge
+from chorus.config.codec import merge
+from chorus.files import flatten
 
 
 def test_objects_are_merged_name_by_name():

@@ -32,8 +32,18 @@ FLOORS = [
     {"cli"},
     {"__main__"},
 ]
-# Reads what runs wrote, and must do so where JAX is not even installed.
-APART = {"analysis"}
+# Analysis reads files only and works where JAX is not installed: it may import itself and these modules.
+ANALYSIS_MAY_IMPORT = {
+    "chorus.config.codec",
+    "chorus.ensemble.value_map",
+    "chorus.envs.atari_games",
+    "chorus.errors",
+    "chorus.files",
+    "chorus.runs.logs",
+}
+# Modules outside analysis that must not import JAX either, directly or through others.
+WITHOUT_JAX = {"chorus.envs", "chorus.runs", *ANALYSIS_MAY_IMPORT}
+JAX = ("jax", "jaxlib", "flax", "optax", "pgx")
 
 
 @cache
@@ -61,10 +71,7 @@ def floors_imported(path: Path) -> set[str]:
     return {name.split(".")[1] for name in imported(path) if name.startswith("chorus.")}
 
 
-ON_A_FLOOR = [path for path in files() if place(path) not in APART]
-
-
-@pytest.mark.parametrize("path", ON_A_FLOOR, ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize("path", files(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_file_imports_from_lower_floors_only(path):
     own = place(path)
     known = set().union(*FLOORS)
@@ -76,21 +83,35 @@ def test_a_file_imports_from_lower_floors_only(path):
     assert floors_imported(path) <= allowed
 
 
-def test_analysis_needs_neither_jax_nor_agents():
-    waiting, seen = [path for path in files() if place(path) in APART], set()
+def module_file(name: str) -> Path | None:
+    """The file of a module of this package; None for anything else, such as a name imported from a module."""
+    target = ROOT.joinpath(*name.split(".")[1:]) if name.startswith("chorus.") else None
+    candidates = [target.with_suffix(".py"), target / "__init__.py"] if target else []
+    return next((candidate for candidate in candidates if candidate.is_file()), None)
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in files() if place(path) == "analysis"], ids=lambda path: str(path.relative_to(ROOT))
+)
+def test_analysis_imports_only_what_it_may(path):
+    modules = {name for name in imported(path) if module_file(name) and not name.startswith("chorus.analysis")}
+    packages = {name.rpartition(".")[0] for name in ANALYSIS_MAY_IMPORT}
+    assert modules - packages <= ANALYSIS_MAY_IMPORT
+
+
+def test_analysis_and_what_it_imports_need_no_jax():
+    waiting = [path for path in files() if place(path) == "analysis"]
+    waiting += [path for name in WITHOUT_JAX if (path := module_file(name))]
+    seen = set()
     while waiting:
         path = waiting.pop()
         if path in seen:
             continue
         seen.add(path)
         for name in imported(path):
-            assert name.split(".")[0] not in ("jax", "flax", "optax", "pgx"), f"{path} imports {name}"
-            tables = name.startswith("chorus.ensemble.value_map")  # pure numpy, drawn in the diagrams
-            needless = name.startswith(("chorus.agents", "chorus.networks", "chorus.ensemble."))
-            assert tables or not needless, f"{path}: {name}"
-            target = ROOT.joinpath(*name.split(".")[1:])
-            candidates = [target.with_suffix(".py"), target / "__init__.py"] if name.startswith("chorus.") else []
-            waiting += [candidate for candidate in candidates if candidate.is_file()]
+            assert name.split(".")[0] not in JAX, f"{path} imports {name}"
+            if target := module_file(name):
+                waiting.append(target)
 
 
 def test_help_does_not_wait_for_jax():

@@ -1,4 +1,4 @@
-"""From run directories to the paper's statistics, figures and a report; reads files only and needs no JAX."""
+"""From run directories to the paper's statistics, figures and a report. Reads files only and needs no JAX."""
 
 from chorus.analysis.loading import Dataset, load_runs
 from chorus.analysis.results import Results, Series

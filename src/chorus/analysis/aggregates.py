@@ -1,12 +1,11 @@
-"""Aggregates of a score matrix (runs x tasks), and of resamples of it.
+"""Aggregates of a score matrix (runs x tasks) and of its resamples.
 
-A resample is nothing but a table of how often each run was drawn, so every aggregate takes the scores
-and, optionally, such `counts` [runs, tasks, resamples], and returns one number a resample. A missing run
-is NaN and is never drawn.
+A resample is a table of how often each run was drawn. Every aggregate takes the scores and, optionally, such `counts`
+[runs, tasks, resamples], and returns one number per resample. A missing run is NaN and is never drawn.
 
-With a full matrix the definitions are those of Agarwal et al. (2021), "Deep reinforcement learning at the
-edge of the statistical precipice". The IQM and the optimality gap pool runs and tasks, so a task with
-fewer runs weighs less; mean and median average over runs first, so there every task weighs the same.
+For a full matrix the definitions are those of Agarwal et al. (2021), "Deep reinforcement learning at the edge of the
+statistical precipice". The IQM and the optimality gap pool runs and tasks, so a task with fewer runs has less weight.
+Mean and median average over runs first, so every task has the same weight.
 """
 
 from typing import Protocol
@@ -16,13 +15,13 @@ from numpy.typing import ArrayLike
 
 
 class Aggregate(Protocol):
-    """One number of a score matrix, or one of each of its resamples."""
+    """One number per score matrix, or one per resample of it."""
 
     def __call__(self, scores: np.ndarray, counts: np.ndarray | None = None) -> np.ndarray: ...
 
 
 def score_matrix(scores: ArrayLike) -> np.ndarray:
-    """A (runs x tasks) matrix with at least one run a task."""
+    """A (runs x tasks) matrix with at least one run per task."""
     matrix = np.asarray(scores, dtype=np.float64)
     if matrix.ndim != 2:
         raise ValueError(f"scores must be a (runs x tasks) matrix; got shape {matrix.shape}")
@@ -54,11 +53,10 @@ def median(scores: ArrayLike, counts: np.ndarray | None = None) -> np.ndarray:
 
 
 def iqm(scores: ArrayLike, counts: np.ndarray | None = None) -> np.ndarray:
-    """The interquartile mean: what remains of all runs x tasks without the lowest and the highest quarter.
+    """The interquartile mean: the mean of all runs x tasks without the lowest and the highest quarter.
 
-    Of n scores, floor(n / 4) are dropped at either end (5 x 55: 68 and 68 of 275, so 139 remain; SPEC
-    5.3). Scores are sorted once; a resample's sorted scores are then runs of equal numbers, whose ends
-    the cumulated counts give.
+    Of n scores, floor(n / 4) are dropped at either end: of 5 x 55 = 275 scores 68 and 68, so 139 remain. Scores are
+    sorted once. The sorted scores of a resample are then blocks of equal numbers, which end at the cumulated counts.
     """
     matrix, drawn, total = _prepare(scores, counts)
     flat = matrix.ravel()
@@ -66,17 +64,17 @@ def iqm(scores: ArrayLike, counts: np.ndarray | None = None) -> np.ndarray:
     dropped = total // 4
     kept = total - 2 * dropped
     ends = drawn.reshape(len(flat), -1)[order].astype(np.int16 if total < 2**15 else np.int64)
-    for score in range(1, len(ends)):  # a row at a time is six times faster than cumsum across rows
+    for score in range(1, len(ends)):  # row by row is six times faster than cumsum across rows
         ends[score] += ends[score - 1]
     np.clip(ends, dropped, total - dropped, out=ends)
-    # Score k is kept ends[k] - ends[k - 1] times; summed by parts, that difference need not be formed.
+    # Score k is kept ends[k] - ends[k - 1] times. Summation by parts avoids forming that difference.
     values = flat[order]
     sums = values[-1] * (total - dropped) - values[0] * dropped - np.diff(values) @ ends[:-1]
     return _result(sums / kept, counts)
 
 
 def optimality_gap(scores: ArrayLike, counts: np.ndarray | None = None, goal: float = 1.0) -> np.ndarray:
-    """By how much scores fall short of `goal` on average, with anything above it counted as reaching it."""
+    """The mean shortfall of scores from `goal`; a score above it has none."""
     matrix, drawn, total = _prepare(scores, counts)
     capped = np.nan_to_num(np.minimum(matrix, goal)).ravel()
     return _result(goal - capped @ drawn.reshape(matrix.size, -1) / total, counts)
@@ -88,7 +86,7 @@ def probability_of_improvement(
     counts_x: np.ndarray | None = None,
     counts_y: np.ndarray | None = None,
 ) -> np.ndarray:
-    """The chance that a run of X beats one of Y on the same task, averaged over tasks; a tie counts half."""
+    """The probability that a run of X beats a run of Y on the same task, averaged over tasks; a tie counts half."""
     x, drawn_x, _ = _prepare(scores_x, counts_x)
     y, drawn_y, _ = _prepare(scores_y, counts_y)
     tasks = []
@@ -103,16 +101,14 @@ def probability_of_improvement(
 def performance_profile(scores: ArrayLike, thresholds: ArrayLike, counts: np.ndarray | None = None) -> np.ndarray:
     """The share of runs above each threshold, averaged over tasks: [thresholds (, resamples)]."""
     matrix, drawn, _ = _prepare(scores, counts)
-    above = matrix[:, :, None] > np.asarray(thresholds, dtype=np.float64)  # a missing run is above nothing
+    above = matrix[:, :, None] > np.asarray(thresholds, dtype=np.float64)  # False for a missing run
     shares = [above[:, t].T @ drawn[:, t] / drawn[:, t].sum(axis=0) for t in range(matrix.shape[1])]
     profile = np.mean(shares, axis=0)
     return profile[:, 0] if counts is None else profile
 
 
 def _prepare(scores: ArrayLike, counts: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, int]:
-    """The matrix, counts for it (the matrix itself is the resample that draws every run once), and their
-    sum.
-    """
+    """The matrix, its counts and their sum; without counts every run is drawn once."""
     matrix = score_matrix(scores)
     drawn = np.isfinite(matrix)[:, :, None].astype(np.int64) if counts is None else counts
     if drawn.shape[:2] != matrix.shape:

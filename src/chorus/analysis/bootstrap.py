@@ -1,9 +1,8 @@
-"""Stratified percentile bootstrap: runs are drawn again within each task, tasks stay as they are.
+"""Stratified percentile bootstrap: runs are resampled within each task, tasks are not resampled.
 
-All randomness comes from the generator that is passed in. A resample is a table of how often each run was
-drawn, and resamples are made in blocks, so memory does not grow with their number. With few runs
-percentile intervals are too narrow (five runs cover a nominal 95 % in about 85 % of cases);
-docs/report.md says so, and the report names the number of runs.
+All randomness comes from the generator that is passed in. A resample is a table of how often each run was drawn.
+Resamples are made in blocks, so that memory does not grow with their number. With few runs percentile intervals are
+too narrow: with five runs a nominal 95 % interval covers the truth in about 85 % of cases (docs/report.md).
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -17,15 +16,19 @@ from chorus.analysis.aggregates import Aggregate, iqm, score_matrix
 FINAL_RESAMPLES = 50_000
 CURVE_RESAMPLES = 2_000
 CONFIDENCE = 0.95
-# How many counts one block may hold.
+# With fewer runs an interval is drawn, but nothing is concluded from it.
+FEWEST_RUNS = 3
+# With fewer seeds a percentile interval is clearly too narrow (docs/report.md), so conclusions are hints.
+ENOUGH_SEEDS = 5
+# The largest number of counts in one block.
 BLOCK_NUMBERS = 2_000_000
 
 Rng = np.random.Generator
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """A number, its interval, and how many runs it rests on; with a single run there is no interval."""
+class IntervalEstimate:
+    """A value, its interval (NaN if there is only one run), and the number of runs behind it."""
 
     value: float
     low: float
@@ -33,12 +36,17 @@ class Estimate:
     runs: int
 
     @property
-    def certain(self) -> bool:
+    def has_interval(self) -> bool:
         return bool(np.isfinite(self.low) and np.isfinite(self.high))
+
+    @property
+    def settled(self) -> bool:
+        """Whether there are enough runs and the interval excludes zero."""
+        return self.has_interval and self.runs >= FEWEST_RUNS and not (self.low <= 0 <= self.high)
 
 
 def draw_counts(present: np.ndarray, rng: Rng, resamples: int) -> np.ndarray:
-    """How often each run is drawn: [runs, tasks, resamples]; each task draws as many runs as it has."""
+    """How often each run is drawn: [runs, tasks, resamples]. Each task draws as many runs as it has."""
     runs, tasks = present.shape
     counts = np.zeros((runs, tasks, resamples), np.int16)
     for task in range(tasks):
@@ -64,13 +72,13 @@ def estimates(
     *,
     resamples: int = FINAL_RESAMPLES,
     confidence: float = CONFIDENCE,
-) -> dict[str, Estimate]:
+) -> dict[str, IntervalEstimate]:
     """Several aggregates of a score matrix with their intervals, all from the same resamples."""
     matrix = score_matrix(scores)
     values = {name: float(aggregate(matrix)) for name, aggregate in aggregates.items()}
     runs = int(np.isfinite(matrix).sum(axis=0).max())
     if runs < 2:
-        return {name: Estimate(value, np.nan, np.nan, runs) for name, value in values.items()}
+        return {name: IntervalEstimate(value, np.nan, np.nan, runs) for name, value in values.items()}
     parts: dict[str, list[np.ndarray]] = {name: [] for name in aggregates}
     for counts in count_blocks(matrix, rng, resamples):
         for name, aggregate in aggregates.items():
@@ -78,7 +86,7 @@ def estimates(
     found = {}
     for name, value in values.items():
         low, high = map(float, percentile_interval(np.concatenate(parts[name]), confidence))
-        found[name] = Estimate(value, low, high, runs)
+        found[name] = IntervalEstimate(value, low, high, runs)
     return found
 
 
@@ -89,13 +97,13 @@ def estimate(
     *,
     resamples: int = FINAL_RESAMPLES,
     confidence: float = CONFIDENCE,
-) -> Estimate:
+) -> IntervalEstimate:
     """An aggregate of a score matrix with its bootstrap interval."""
     return estimates(scores, {"": aggregate}, rng, resamples=resamples, confidence=confidence)[""]
 
 
 def resampled(scores: ArrayLike, aggregate: Aggregate, rng: Rng, resamples: int) -> np.ndarray:
-    """The aggregate of each resample, along the last axis."""
+    """The aggregate of each resample; resamples are the last axis."""
     matrix = score_matrix(scores)
     parts = [aggregate(matrix, counts) for counts in count_blocks(matrix, rng, resamples)]
     return np.concatenate(parts, axis=-1)
@@ -110,10 +118,10 @@ def resampled_pair(
     *,
     paired: bool,
 ) -> np.ndarray:
-    """A statistic of two score matrices, called with both and the counts of both.
+    """Resamples of a statistic of two score matrices; it is called with both matrices and the counts of both.
 
-    `paired` means that row r of both comes from the same run (two policies of one ensemble): the same
-    runs are then drawn for both. Otherwise each is drawn on its own.
+    `paired` means that row r of both matrices comes from the same run, as for two policies of one ensemble. The same
+    runs are then drawn for both; otherwise runs are drawn independently.
     """
     x, y = score_matrix(first), score_matrix(second)
     if paired and (x.shape != y.shape or (np.isnan(x) != np.isnan(y)).any()):
@@ -129,9 +137,9 @@ def resampled_pair(
 
 
 def percentile_interval(samples: np.ndarray, confidence: float = CONFIDENCE) -> tuple[np.ndarray, np.ndarray]:
-    """The central interval of bootstrap samples along their last axis, interpolated as np.percentile does.
+    """The central interval of bootstrap samples along their last axis, interpolated as in np.percentile.
 
-    Sorting outright is twice as fast as the partial sort of np.percentile for these sizes.
+    A full sort is twice as fast as the partial sort of np.percentile at these sizes.
     """
     ordered = np.sort(samples, axis=-1)
     last = ordered.shape[-1] - 1
@@ -146,36 +154,36 @@ def percentile_interval(samples: np.ndarray, confidence: float = CONFIDENCE) -> 
 
 
 class MeanResampler:
-    """Intervals of means of single tasks, many at a time.
+    """Intervals of the means of single tasks, for many tasks.
 
-    One set of draws serves every task with as many runs: the intervals of different tasks then share
-    their random numbers, which changes none of them.
+    Tasks with the same number of runs share one set of draws. This correlates the intervals of different tasks and
+    changes none of them.
     """
 
     def __init__(self, rng: Rng, resamples: int = FINAL_RESAMPLES) -> None:
         self._rng, self._resamples = rng, resamples
         self._weights: dict[tuple[int, int], np.ndarray] = {}
 
-    def estimate(self, values: ArrayLike) -> Estimate:
+    def estimate(self, values: ArrayLike) -> IntervalEstimate:
         """The mean of one task's runs."""
         present = _present(values)
         if len(present) < 2:
-            return Estimate(float(present[0]) if len(present) else np.nan, np.nan, np.nan, len(present))
+            return IntervalEstimate(float(present[0]) if len(present) else np.nan, np.nan, np.nan, len(present))
         low, high = map(float, percentile_interval(present @ self._draw(len(present), 0)))
-        return Estimate(float(present.mean()), low, high, len(present))
+        return IntervalEstimate(float(present.mean()), low, high, len(present))
 
-    def difference(self, first: ArrayLike, second: ArrayLike, *, paired: bool) -> Estimate:
-        """The mean of the first minus that of the second; paired values come from the same runs."""
+    def difference(self, first: ArrayLike, second: ArrayLike, *, paired: bool) -> IntervalEstimate:
+        """The mean of the first minus the mean of the second; paired values come from the same runs."""
         if paired:
             return self.estimate(np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64))
         x, y = _present(first), _present(second)
         runs = min(len(x), len(y))
         value = float(x.mean() - y.mean()) if runs else np.nan
         if runs == 0 or max(len(x), len(y)) < 2:
-            return Estimate(value, np.nan, np.nan, runs)
+            return IntervalEstimate(value, np.nan, np.nan, runs)
         samples = x @ self._draw(len(x), 0) - y @ self._draw(len(y), 1)
         low, high = map(float, percentile_interval(samples))
-        return Estimate(value, low, high, runs)
+        return IntervalEstimate(value, low, high, runs)
 
     def _draw(self, runs: int, side: int) -> np.ndarray:
         if (runs, side) not in self._weights:
@@ -184,12 +192,12 @@ class MeanResampler:
 
 
 def mean_curve_interval(values: np.ndarray, rng: Rng, resamples: int = CURVE_RESAMPLES) -> np.ndarray:
-    """Low and high of the mean over runs of curves [runs, points], NaN where a run has ended: [2, points].
+    """Interval of the mean over runs of curves [runs, points], NaN where a run has no point: [2, points].
 
-    Whole runs are drawn, so neighbouring points of the band move together as they should.
+    Whole runs are drawn, so that neighbouring points of a band move together.
     """
     band = np.full((2, values.shape[1]), np.nan)
-    for points in _alike(np.isfinite(values)):
+    for points in _points_with_same_runs(np.isfinite(values)):
         present = np.isfinite(values[:, points[0]])
         if present.sum() >= 2:
             weights = _weights(int(present.sum()), rng, resamples)
@@ -199,12 +207,12 @@ def mean_curve_interval(values: np.ndarray, rng: Rng, resamples: int = CURVE_RES
 
 
 def iqm_curve_interval(values: np.ndarray, rng: Rng, resamples: int = CURVE_RESAMPLES) -> np.ndarray:
-    """Low and high of the IQM at each point of curves [runs, tasks, points]: [2, points].
+    """Interval of the IQM at each point of curves [runs, tasks, points]: [2, points].
 
-    One set of drawn runs serves all points at which the same runs are present.
+    Points at which the same runs are present share one set of draws.
     """
     band = np.full((2, values.shape[2]), np.nan)
-    for points in _alike(np.isfinite(values).reshape(-1, values.shape[2])):
+    for points in _points_with_same_runs(np.isfinite(values).reshape(-1, values.shape[2])):
         present = np.isfinite(values[:, :, points[0]])
         runs = present.sum(axis=0)
         if runs.min() >= 1 and runs.max() >= 2:
@@ -214,7 +222,7 @@ def iqm_curve_interval(values: np.ndarray, rng: Rng, resamples: int = CURVE_RESA
     return band
 
 
-def _alike(present: np.ndarray) -> Iterator[np.ndarray]:
+def _points_with_same_runs(present: np.ndarray) -> Iterator[np.ndarray]:
     """Groups of columns with the same rows present."""
     _, where = np.unique(present, axis=1, return_inverse=True)
     for number in range(where.max() + 1):

@@ -1,4 +1,4 @@
-"""Estimates with intervals, made from results: curves, final scores, differences between two series."""
+"""Curves, final scores and differences of series with their bootstrap intervals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from chorus.analysis import aggregates
 from chorus.analysis.bootstrap import (
     CURVE_RESAMPLES,
     FINAL_RESAMPLES,
-    Estimate,
+    IntervalEstimate,
     MeanResampler,
     Rng,
     estimate,
@@ -19,16 +19,12 @@ from chorus.analysis.bootstrap import (
     resampled_pair,
 )
 from chorus.analysis.normalisation import Normalisation
-from chorus.analysis.results import Results, Series, stack_ragged
-from chorus.analysis.scores import smooth
-
-# Below this a percentile interval is drawn, but nothing is concluded from it.
-FEWEST_RUNS = 3
+from chorus.analysis.results import Results, Series, smooth, stack_ragged
 
 
 @dataclass(frozen=True)
 class Centre:
-    """One number for many final scores."""
+    """The aggregate that stands for many final scores."""
 
     name: str
     of: aggregates.Aggregate
@@ -38,13 +34,13 @@ IQM, MEAN = Centre("IQM", aggregates.iqm), Centre("mean", aggregates.mean)
 
 
 def centre(envs: Sequence[str]) -> Centre:
-    """The interquartile mean over several environments, as the paper; in one the mean of its runs, as its curves."""
+    """The IQM over several environments, as in the paper; the mean of the runs in a single one, as in its curves."""
     return IQM if len(envs) > 1 else MEAN
 
 
 @dataclass(frozen=True)
 class Band:
-    """A curve with its interval; `runs` is the number of runs (in the poorest environment) at each point."""
+    """A curve with its interval; `runs` is the smallest number of runs of any environment at each point."""
 
     steps: np.ndarray
     frames: np.ndarray
@@ -56,22 +52,13 @@ class Band:
 
 @dataclass(frozen=True)
 class Difference:
-    """First minus second; `certainty` is the share of resamples on the side of the point estimate."""
+    """First minus second; `certainty` is the share of resamples with the sign of the point estimate."""
 
     first: Series
     second: Series
     envs: tuple[str, ...]
-    estimate: Estimate
+    estimate: IntervalEstimate
     certainty: float
-
-    @property
-    def settled(self) -> bool:
-        return settled(self.estimate)
-
-
-def settled(difference: Estimate) -> bool:
-    """Whether the interval excludes zero; two runs make no interval worth the name."""
-    return difference.certain and difference.runs >= FEWEST_RUNS and not (difference.low <= 0 <= difference.high)
 
 
 def env_band(results: Results, series: Series, env: str, rng: Rng, window: int = 1) -> Band | None:
@@ -86,9 +73,9 @@ def env_band(results: Results, series: Series, env: str, rng: Rng, window: int =
 
 
 def aggregate_band(
-    results: Results, series: Series, envs: Sequence[str], scale: Normalisation, rng: Rng
+    results: Results, series: Series, envs: Sequence[str], normalisation: Normalisation, rng: Rng
 ) -> Band | None:
-    """The IQM over runs and environments at each iteration that every environment has reached."""
+    """The IQM over runs and environments at each iteration that all environments have reached."""
     curves = [results.curve(series, env) for env in envs]
     found = [curve for curve in curves if curve is not None]
     if not found or len(found) < len(envs):
@@ -99,7 +86,7 @@ def aggregate_band(
     if len(shared) == 0:
         return None
     columns = [
-        scale.apply(env, curve.values[:, np.searchsorted(curve.iterations, shared)])
+        normalisation.apply(env, curve.values[:, np.searchsorted(curve.iterations, shared)])
         for env, curve in zip(envs, found, strict=True)
     ]
     runs = max(len(column) for column in columns)
@@ -118,13 +105,17 @@ def aggregate_band(
     )
 
 
-def normalised_matrix(results: Results, series: Series, envs: Sequence[str], scale: Normalisation) -> np.ndarray:
-    """Final scores on one scale: (runs x tasks)."""
+def normalised_matrix(
+    results: Results, series: Series, envs: Sequence[str], normalisation: Normalisation
+) -> np.ndarray:
+    """Normalised final scores: (runs x tasks)."""
     scores = results.score_matrix(series, envs)
-    return np.stack([scale.apply(env, scores[:, task]) for task, env in enumerate(envs)], axis=1)
+    return np.stack([normalisation.apply(env, scores[:, task]) for task, env in enumerate(envs)], axis=1)
 
 
-def metric_estimate(results: Results, series: Series, metric: str, envs: Sequence[str], rng: Rng) -> Estimate | None:
+def metric_estimate(
+    results: Results, series: Series, metric: str, envs: Sequence[str], rng: Rng
+) -> IntervalEstimate | None:
     """The mean over environments of a metric's final value, such as the vote entropy."""
     finals = [results.metric_final(series.variant, env, metric) for env in envs]
     columns = [final.values for final in finals if final is not None]
@@ -136,17 +127,17 @@ def difference(
     first: Series,
     second: Series,
     envs: Sequence[str],
-    scale: Normalisation,
+    normalisation: Normalisation,
     rng: Rng,
 ) -> Difference:
-    """The difference of two centres; two policies of the same runs are resampled together."""
-    x, y = (normalised_matrix(results, series, envs, scale) for series in (first, second))
+    """The difference of the centres of two series; two policies of the same runs are resampled in pairs."""
+    x, y = (normalised_matrix(results, series, envs, normalisation) for series in (first, second))
     middle = centre(envs).of
     value = float(middle(x) - middle(y))
     runs = int(min(np.isfinite(x).sum(axis=0).min(), np.isfinite(y).sum(axis=0).min()))
     if max(len(x), len(y)) < 2:
-        return Difference(first, second, tuple(envs), Estimate(value, np.nan, np.nan, runs), np.nan)
-    paired = all(same_runs(results, first, second, env) for env in envs)
+        return Difference(first, second, tuple(envs), IntervalEstimate(value, np.nan, np.nan, runs), np.nan)
+    paired = same_runs(results, first, second, envs)
 
     def statistic(x: np.ndarray, y: np.ndarray, of_x: np.ndarray, of_y: np.ndarray) -> np.ndarray:
         return middle(x, of_x) - middle(y, of_y)
@@ -154,7 +145,7 @@ def difference(
     samples = resampled_pair(x, y, statistic, rng, FINAL_RESAMPLES, paired=paired)
     low, high = map(float, percentile_interval(samples))
     same_side = float(np.mean(np.sign(samples) == np.sign(value))) if value else 0.5
-    return Difference(first, second, tuple(envs), Estimate(value, low, high, runs), same_side)
+    return Difference(first, second, tuple(envs), IntervalEstimate(value, low, high, runs), same_side)
 
 
 def env_differences(
@@ -162,20 +153,18 @@ def env_differences(
     first: Series,
     second: Series,
     envs: Sequence[str],
-    scale: Normalisation,
+    normalisation: Normalisation,
     resampler: MeanResampler,
-) -> dict[str, Estimate]:
+) -> dict[str, IntervalEstimate]:
     """The difference of mean final scores in each environment."""
     found = {}
     for env in envs:
-        x, y = (normalised_matrix(results, series, (env,), scale)[:, 0] for series in (first, second))
-        found[env] = resampler.difference(x, y, paired=same_runs(results, first, second, env))
+        x, y = (normalised_matrix(results, series, (env,), normalisation)[:, 0] for series in (first, second))
+        found[env] = resampler.difference(x, y, paired=same_runs(results, first, second, (env,)))
     return found
 
 
-def same_runs(results: Results, first: Series, second: Series, env: str) -> bool:
-    """Whether two series are policies of the very same runs, so that their scores go in pairs."""
-    if first.variant is not second.variant:
-        return False
-    x, y = results.final(first, env), results.final(second, env)
-    return x is not None and y is not None and x.runs == y.runs
+def same_runs(results: Results, first: Series, second: Series, envs: Sequence[str]) -> bool:
+    """Whether two series are policies of the same runs in all environments, so that their scores are paired."""
+    finals = [(results.final(first, env), results.final(second, env)) for env in envs]
+    return first.variant is second.variant and all(x and y and x.runs == y.runs for x, y in finals)

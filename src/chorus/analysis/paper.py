@@ -1,18 +1,18 @@
-"""Every data figure of the paper by its number, drawn from the runs of its study.
+"""The data figures of the paper by number, drawn from the runs of their studies.
 
-A recipe says which panels a figure has and which series they show, by role and policy. Panels whose
-series were not run are left out; a figure without any panel left is refused with what it would need.
+A `PaperFigure` says which panels a figure has and which series they show, by role and policy. Panels whose series were
+not run are left out. A figure without any panel is refused with a sentence that says which runs it needs.
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from chorus.analysis import contrasts, drawings
-from chorus.analysis.basis import Basis
-from chorus.analysis.families import find_families
+from chorus.analysis.context import AnalysisContext
 from chorus.analysis.figures import Drawing
+from chorus.analysis.grouping import find_comparison_groups, find_sweep_axes
 from chorus.analysis.results import DIVERSITIES, Series
-from chorus.analysis.swept import find_swept
+from chorus.analysis.variants import CAPACITY, MEMBERS, PASSIVE_SHARE, SHARED_LAYERS
 from chorus.errors import ChorusError
 
 Panels = dict[str, Drawing | None]
@@ -20,16 +20,16 @@ Panels = dict[str, Drawing | None]
 
 @dataclass(frozen=True)
 class PaperFigure:
-    """What a figure of the paper shows, the runs it needs, and how it is drawn."""
+    """What a figure shows, the runs it needs, and how it is drawn."""
 
     shows: str
     needs: str
-    draw: Callable[[Basis], Panels]
-    by_single_agent: bool = False  # drawn in scores normalised by the single agent, where that is defined
+    draw: Callable[[AnalysisContext], Panels]
+    by_single_agent: bool = False  # in scores relative to the single agent, where these are defined
 
 
-def draw_paper_figure(basis: Basis, number: int) -> dict[str, Drawing]:
-    """The panels of figure `number` as far as the runs allow."""
+def draw_paper_figure(context: AnalysisContext, number: int) -> dict[str, Drawing]:
+    """The panels of a figure that the runs allow."""
     if number not in PAPER_FIGURES:
         known = f"{min(PAPER_FIGURES)} to {max(PAPER_FIGURES)}"
         raise ChorusError(
@@ -38,126 +38,128 @@ def draw_paper_figure(basis: Basis, number: int) -> dict[str, Drawing]:
         )
     figure = PAPER_FIGURES[number]
     if figure.by_single_agent:
-        basis = basis.by_single_agent()
-    panels = {name: drawing for name, drawing in figure.draw(basis).items() if drawing is not None}
+        context = context.normalised_by_single_agent()
+    panels = {name: drawing for name, drawing in figure.draw(context).items() if drawing is not None}
     if not panels:
         raise ChorusError(f"Figure {number} ({figure.shows}) needs {figure.needs}; these runs have none of it.")
     return panels
 
 
-def pick(basis: Basis, roles: Iterable[str], policies: Iterable[str]) -> list[Series]:
-    """The series with one of these roles and policies; a single agent is only ever an individual, and always counts."""
+def select_series(context: AnalysisContext, roles: Iterable[str], policies: Iterable[str]) -> list[Series]:
+    """The series with one of these roles and policies; single agents have the individual policy only."""
     roles, wanted, alone = set(roles), set(policies), {"individual"}
     return [
         series
-        for series in basis.results.series
-        if series.variant.traits.role in roles
-        and series.policy in (alone if series.variant.traits.members == 1 else wanted)
+        for series in context.results.series
+        if series.variant.role in roles and series.policy in (alone if series.variant.members == 1 else wanted)
     ]
 
 
-ENSEMBLES = ("ensemble", "cross", "cross_own", "horizons", "beside")
+# All roles but the tandem, which has policies of its own.
+COMPARED = ("single", "ensemble", "cerl", "ablation")
 
 
-def together(basis: Basis) -> Panels:
-    """Figure 2: single agent, members and votes; gains over the single agent; every environment."""
-    series = pick(basis, ("single", "ensemble"), ("individual", "aggregate"))
+def members_and_votes(context: AnalysisContext) -> Panels:
+    """Figure 2: single agent, members and votes; gains over the single agent; curves per environment."""
+    series = select_series(context, ("single", "ensemble"), ("individual", "aggregate"))
     pairs = [
-        (Series(f.ensemble, policy), f.single)
-        for f in find_families(basis.results)
-        if f.single and f.ensemble
+        (Series(g.ensemble, policy), g.single)
+        for g in find_comparison_groups(context.results)
+        if g.single and g.ensemble
         for policy in ("individual", "aggregate")
     ]
     return {
-        "curves": drawings.learning(basis, series),
-        "gains": contrasts.gains(basis, pairs),
-        "environments": drawings.learning_grid(basis, series),
+        "curves": drawings.learning_curves(context, series),
+        "gains": contrasts.gains(context, pairs),
+        "environments": drawings.learning_curve_grid(context, series),
     }
 
 
-def tandem_series(basis: Basis) -> list[Series]:
-    return pick(basis, ("single", "ensemble"), ("individual",)) + pick(basis, ("tandem",), ("active", "passive"))
+def tandem_series(context: AnalysisContext) -> list[Series]:
+    baselines = select_series(context, ("single", "ensemble"), ("individual",))
+    return baselines + select_series(context, ("tandem",), ("active", "passive"))
 
 
-def tandem(basis: Basis) -> Panels:
-    """Figure 3: the tandem between single agent and ensemble, and how the gaps go together."""
+def tandem(context: AnalysisContext) -> Panels:
+    """Figure 3: the tandem beside single agent and ensemble, and the correlation of the gaps."""
     found = [
-        contrasts.tandem_gaps(basis, f.single, f.ensemble, f.tandem)
-        for f in find_families(basis.results)
-        if f.single and f.ensemble and f.tandem
+        contrasts.tandem_gaps(context, g.single, g.ensemble, g.tandem)
+        for g in find_comparison_groups(context.results)
+        if g.single and g.ensemble and g.tandem
     ]
-    return {"curves": drawings.learning(basis, tandem_series(basis)), "gaps": found[0] if found else None}
+    return {"curves": drawings.learning_curves(context, tandem_series(context)), "gaps": found[0] if found else None}
 
 
-def tandem_environments(basis: Basis) -> Panels:
-    return {"environments": drawings.learning_grid(basis, tandem_series(basis))}
+def tandem_environments(context: AnalysisContext) -> Panels:
+    return {"environments": drawings.learning_curve_grid(context, tandem_series(context))}
 
 
-def by_policy(basis: Basis) -> Panels:
-    """Votes in one panel, members in the other, the single agents in both; over all and by environment."""
+def by_policy(context: AnalysisContext) -> Panels:
+    """One panel for votes and one for members, with the single agents in both; over all and per environment."""
     panels: Panels = {}
     for policy in ("aggregate", "individual"):
-        series = pick(basis, ("single", *ENSEMBLES), (policy,))
-        panels[f"curves-{policy}"] = drawings.learning(basis, series, title=policy)
-        panels[f"environments-{policy}"] = drawings.learning_grid(basis, series)
+        series = select_series(context, COMPARED, (policy,))
+        panels[f"curves-{policy}"] = drawings.learning_curves(context, series, title=policy)
+        panels[f"environments-{policy}"] = drawings.learning_curve_grid(context, series)
     return panels
 
 
-def cerl(basis: Basis) -> Panels:
-    """Figure 7: curves by policy, diversity, and the buffer sweep."""
-    panels = by_policy(basis)
+def cerl(context: AnalysisContext) -> Panels:
+    """Figure 7: curves per policy, diversity, and the sweep over the replay capacity."""
+    panels = by_policy(context)
     kept = {name: drawing for name, drawing in panels.items() if name.startswith("curves")}
-    measured = {measure.name.replace(" ", "-"): contrasts.diversity(basis, measure) for measure in DIVERSITIES}
-    return kept | measured | sweeps("buffer")(basis)
+    measured = {measure.name.replace(" ", "-"): contrasts.diversity(context, measure) for measure in DIVERSITIES}
+    return kept | measured | sweeps(CAPACITY)(context)
 
 
-def environments(policy: str) -> Callable[[Basis], Panels]:
-    """Figures 9 and 10: every game, one policy."""
+def environments(policy: str) -> Callable[[AnalysisContext], Panels]:
+    """Figures 9 and 10: one policy in every game."""
 
-    def draw(basis: Basis) -> Panels:
-        series = pick(basis, ("single", *ENSEMBLES), (policy,))
-        return {"environments": drawings.learning_grid(basis, series)}
-
-    return draw
-
-
-def sweeps(*fields: str) -> Callable[[Basis], Panels]:
-    def draw(basis: Basis) -> Panels:
-        found = [s for s in find_swept(basis.results) if s.field in fields]
-        return {f"sweep-{s.field}": contrasts.sweep(basis, s) for s in found}
+    def draw(context: AnalysisContext) -> Panels:
+        series = select_series(context, COMPARED, (policy,))
+        return {"environments": drawings.learning_curve_grid(context, series)}
 
     return draw
 
 
-def votes_over_members(basis: Basis) -> Panels:
-    """Figure 12: what voting adds."""
-    ensembles = [f.ensemble for f in find_families(basis.results) if f.ensemble]
+def sweeps(*paths: str) -> Callable[[AnalysisContext], Panels]:
+    def draw(context: AnalysisContext) -> Panels:
+        found = [axis for axis in find_sweep_axes(context.results) if axis.path in paths]
+        return {f"sweep-{axis.name}": contrasts.sweep(context, axis) for axis in found}
+
+    return draw
+
+
+def votes_over_members(context: AnalysisContext) -> Panels:
+    """Figure 12: gains of voting."""
+    ensembles = [g.ensemble for g in find_comparison_groups(context.results) if g.ensemble]
     pairs = [(Series(v, "aggregate"), Series(v, "individual")) for v in ensembles]
-    return {"gains": contrasts.gains(basis, pairs)}
+    return {"gains": contrasts.gains(context, pairs)}
 
 
-def over_the_plain_ensemble(basis: Basis) -> Panels:
-    """Figures 13, 27 and 28: whatever ensemble was run beside the plain one, against it, both policies."""
+def gains_over_plain_ensemble(context: AnalysisContext) -> Panels:
+    """Figures 13, 27 and 28: gains of every other ensemble over the plain one, for both policies."""
     pairs: list[tuple[Series, Series]] = []
-    for family in find_families(basis.results):
-        if family.ensemble is None:
+    for group in find_comparison_groups(context.results):
+        plain = group.ensemble
+        if plain is None:
             continue
-        for variant in basis.results.dataset.variants:
-            alike = variant.traits.estimate == family.ensemble.traits.estimate
-            if alike and variant.traits.role in ENSEMBLES and variant is not family.ensemble:
-                pairs += [(Series(variant, p), Series(family.ensemble, p)) for p in ("individual", "aggregate")]
-    return {"gains": contrasts.gains(basis, pairs)}
+        for variant in context.results.dataset.variants:
+            comparable = variant.group == plain.group and variant.members > 1 and variant.role in COMPARED
+            if comparable and variant is not plain:
+                pairs += [(Series(variant, p), Series(plain, p)) for p in ("individual", "aggregate")]
+    return {"gains": contrasts.gains(context, pairs)}
 
 
 BOTH = "a single agent and a plain ensemble"
 PAPER_FIGURES: dict[int, PaperFigure] = {
-    2: PaperFigure("the curse", BOTH, together),
+    2: PaperFigure("the curse", BOTH, members_and_votes),
     3: PaperFigure("the tandem", f"{BOTH} and a tandem", tandem),
-    4: PaperFigure("replay capacity", "runs with several replay capacities", sweeps("buffer"), by_single_agent=True),
+    4: PaperFigure("replay capacity", "runs with several replay capacities", sweeps(CAPACITY), by_single_agent=True),
     5: PaperFigure(
         "size and shared layers",
         "runs with several of either",
-        sweeps("members", "shared_layers"),
+        sweeps(MEMBERS, SHARED_LAYERS),
         by_single_agent=True,
     ),
     7: PaperFigure("CERL", f"{BOTH} and CERL", cerl),
@@ -166,7 +168,7 @@ PAPER_FIGURES: dict[int, PaperFigure] = {
     10: PaperFigure("every game, members", BOTH, environments("individual")),
     11: PaperFigure("every game, tandem", f"{BOTH} and a tandem", tandem_environments),
     12: PaperFigure("votes over members", "an ensemble judged by both policies", votes_over_members),
-    13: PaperFigure("gains by CERL", "a plain ensemble and CERL", over_the_plain_ensemble),
+    13: PaperFigure("gains by CERL", "a plain ensemble and CERL", gains_over_plain_ensemble),
     14: PaperFigure("over-sampling own data", BOTH, by_policy),
     15: PaperFigure("terminal on life loss", BOTH, by_policy),
     16: PaperFigure("QR-DQN", "a single and a bootstrapped QR-DQN", by_policy),
@@ -174,22 +176,22 @@ PAPER_FIGURES: dict[int, PaperFigure] = {
     18: PaperFigure(
         "shared layers, large buffer",
         "runs with several shared layers",
-        sweeps("shared_layers"),
+        sweeps(SHARED_LAYERS),
         by_single_agent=True,
     ),
     19: PaperFigure(
         "the passive share",
         "tandems with several passive shares",
-        sweeps("passive_share"),
+        sweeps(PASSIVE_SHARE),
         by_single_agent=True,
     ),
     20: PaperFigure("data bootstrapping", BOTH, by_policy),
-    21: PaperFigure("CERL and ensemble size", "runs with several sizes", sweeps("members"), by_single_agent=True),
+    21: PaperFigure("CERL and ensemble size", "runs with several sizes", sweeps(MEMBERS), by_single_agent=True),
     22: PaperFigure("CERL with its own targets", BOTH, by_policy),
     23: PaperFigure("CERL with shared layers", BOTH, by_policy),
     24: PaperFigure("more parameters", BOTH, by_policy),
     25: PaperFigure("multiple horizons", BOTH, by_policy),
     26: PaperFigure("MICo", BOTH, by_policy),
-    27: PaperFigure("gains by multiple horizons", "a plain ensemble and another", over_the_plain_ensemble),
-    28: PaperFigure("gains by MICo", "a plain ensemble and another", over_the_plain_ensemble),
+    27: PaperFigure("gains by multiple horizons", "a plain ensemble and another", gains_over_plain_ensemble),
+    28: PaperFigure("gains by MICo", "a plain ensemble and another", gains_over_plain_ensemble),
 }

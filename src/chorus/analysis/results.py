@@ -1,47 +1,49 @@
-"""The dataset as figures and sentences need it: a curve and final scores for each variant, policy and
-environment.
-"""
+"""Curves and final scores per variant, policy and environment."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from chorus.analysis.loading import Dataset
-from chorus.analysis.scores import final_evaluations, final_score
 from chorus.analysis.variants import Variant
+from chorus.runs.logs import final_evaluations
+
+# The paper's smoothing of curves, in evaluations.
+SMOOTHING_WINDOW = 5
 
 
 @dataclass(frozen=True)
-class Diversity:
-    """A metric that tells how unlike members are, on the states that individual members visit."""
+class DiversityMeasure:
+    """A measure of how much members differ, on the states that individual members visit."""
 
     metric: str
     name: str
     unit: str
     meaning: str
-    little: float
-    """The share of the most there could be below which members are nearly alike."""
+    low_share: float
+    """Members count as nearly alike below this share of the largest possible value."""
 
     @property
     def axis(self) -> str:
         return f"{self.name} ({self.unit})" if self.unit else self.name
 
 
-VOTES = Diversity(
+VOTES = DiversityMeasure(
     "diversity/vote_entropy/individual",
     "vote entropy",
     "nats",
     "Mean entropy of the members' greedy votes, in nats",
     0.1,
 )
-# A square: modes that differ by a tenth of the most are at a hundredth of it.
-DISTANCES = Diversity(
+# A squared distance: modes a tenth of the largest distance apart are at a hundredth of its square.
+DISTANCES = DiversityMeasure(
     "diversity/action_distance/individual",
     "action distance",
     "",
-    "Half the mean squared distance of two members' modes, a number of the action, which lies in [-1, 1]",
+    "Half the mean squared distance of two members' modes, per action dimension in [-1, 1]",
     0.01,
 )
 DIVERSITIES = (VOTES, DISTANCES)
@@ -64,18 +66,16 @@ class Series:
 
 
 def series_of(variant: Variant | None, policy: str) -> Series | None:
-    """Of whom nobody ran there is none."""
+    """None if the variant was not run."""
     return Series(variant, policy) if variant else None
 
 
 @dataclass(frozen=True)
 class Curve:
-    """One metric of one variant in one environment; `values` is [runs, points], NaN where a run has no such
-    point.
-    """
+    """One metric of one variant in one environment; `values` is [runs, points], NaN where a run has no point."""
 
     iterations: np.ndarray
-    steps: np.ndarray  # the median over runs, which may end iterations at slightly different steps
+    steps: np.ndarray  # the median over runs, whose iterations may end at slightly different steps
     frames: np.ndarray
     values: np.ndarray
     runs: tuple[int, ...]
@@ -84,19 +84,19 @@ class Curve:
 
 @dataclass(frozen=True)
 class Final:
-    """Final scores, one a run."""
+    """Final scores, one per run."""
 
     values: np.ndarray
     runs: tuple[int, ...]
     seeds: tuple[int, ...]
-    evaluations: int  # how many evaluations each score is the mean of
+    evaluations: int  # each score is the mean of this many evaluations
     last_step: int
-    finished: bool  # False: no run of this cell has ended, so these are the scores so far
-    left_out: int  # runs that stopped early while others ended
+    finished: bool  # if False, no run has ended and these are the scores so far
+    left_out: int  # runs that have not ended, while others have
 
 
 class Results:
-    """Curves and final scores of a dataset, computed once on first use."""
+    """Curves and final scores of a dataset, computed on first use."""
 
     def __init__(self, dataset: Dataset) -> None:
         self.dataset = dataset
@@ -112,10 +112,10 @@ class Results:
         return self.dataset.envs
 
     def find(self, role: str, policy: str) -> tuple[Series, ...]:
-        return tuple(s for s in self.series if s.variant.traits.role == role and s.policy == policy)
+        return tuple(s for s in self.series if s.variant.role == role and s.policy == policy)
 
     def envs_of(self, series: Sequence[Series]) -> tuple[str, ...]:
-        """The environments in which every one of these series has a curve."""
+        """The environments in which each of these series has a curve."""
         return tuple(env for env in self.envs if all(self.curve(s, env) for s in series))
 
     def curve(self, series: Series, env: str) -> Curve | None:
@@ -131,11 +131,11 @@ class Results:
         return self.metric_final(series.variant, env, series.metric)
 
     def metric_final(self, variant: Variant, env: str, metric: str) -> Final | None:
-        """The last evaluations of the runs that ended; of all runs so far where none has ended yet."""
+        """Final scores of the runs that have ended, or of all runs if none has."""
         curve = self.metric_curve(variant, env, metric)
         if curve is None:
             return None
-        ended = [self.dataset.runs[run].complete for run in curve.runs]
+        ended = [self.dataset.runs[run].has_ended for run in curve.runs]
         chosen = [row for row, end in enumerate(ended) if end or not any(ended)]
         count = min(final_evaluations(env), curve.values.shape[1])
         values = np.array([final_score(curve.values[row], count) for row in chosen])
@@ -184,8 +184,26 @@ class Results:
 
 
 def stack_ragged(columns: Sequence[np.ndarray]) -> np.ndarray:
-    """Columns of unequal length side by side, the short ones filled up with NaN."""
+    """Columns of unequal length as a matrix; short ones are padded with NaN."""
     matrix = np.full((max(map(len, columns), default=0), len(columns)), np.nan)
     for number, column in enumerate(columns):
         matrix[: len(column), number] = column
     return matrix
+
+
+def final_score(evaluations: ArrayLike, count: int) -> float:
+    """The mean of the last `count` evaluations of a run, or of all if there are fewer."""
+    evaluations = np.asarray(evaluations, dtype=np.float64)
+    present = evaluations[np.isfinite(evaluations)]
+    return float(present[-count:].mean()) if len(present) else float("nan")
+
+
+def smooth(values: np.ndarray, window: int = SMOOTHING_WINDOW) -> np.ndarray:
+    """The trailing mean over `window` points of curves [..., points]; missing points stay missing."""
+    present = np.isfinite(values)
+    padding = [(0, 0)] * (values.ndim - 1) + [(window, 0)]
+    sums = np.cumsum(np.pad(np.where(present, values, 0.0), padding), axis=-1)
+    counts = np.cumsum(np.pad(present, padding), axis=-1)
+    total = sums[..., window:] - sums[..., :-window]
+    number = counts[..., window:] - counts[..., :-window]
+    return np.where(present, total / np.maximum(number, 1), np.nan)

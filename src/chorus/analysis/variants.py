@@ -1,34 +1,32 @@
-"""Telling algorithms apart: runs of one configuration, whatever the environment and the seed, are one
-variant.
+"""Variants: the algorithms of a dataset, each with the runs of all its environments and seeds.
 
-Two runs of a preset are different variants when, within some environment, their configurations differ; the
-label then names what differs. Settings that only follow the environment (a torso, a step budget) make no
-new variant.
+A run says what it is in the `identity` of its meta.json: title, role, comparison group, and the settings in which it
+differs from its preset's defaults. Runs of one preset are one variant unless, within some environment, their settings
+differ; the label then names what differs. Settings that only follow the environment, such as a torso, make no variant.
 """
 
-import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from chorus.analysis.runs import Run, clean
+from chorus.analysis.wording import short_number
+from chorus.files import flatten
+from chorus.runs.logs import Run, printable
 
-DISPLAY_NAMES = {
-    "cerl": "Bootstrapped DQN + CERL",
-    "cerl-self-target": "CERL (self-target)",
-    "sac": "SAC",
-    "ensemble-sac": "Ensemble SAC",
-    "ensemble-sac-cerl-self-target": "Ensemble SAC + CERL (self-target)",
-}
-TANDEMS = {"tandem": "", "sac-tandem": "SAC "}
-ACRONYMS = {word.lower(): word for word in ("DQN", "SAC", "CERL", "QR", "MH", "MICo")}
-ADDED = {"cerl": "+ CERL", "mh": "+ MH", "mico": "+ MICo", "prior": "+ priors"}  # after another name
-
-# What a label says first; other settings follow by name.
-LABELLED_FIRST = ("members", "shared_layers", "passive_share", "capacity", "scale", "total_steps")
-# Where a run lives and how it is watched changes no result.
-NOT_THE_ALGORITHM = ("seed", "source", "env.id", "out", "name", "run", "runtime")
-
+MEMBERS, SHARED_LAYERS = "agent.members", "agent.shared_layers"
+CAPACITY, PASSIVE_SHARE = "replay.capacity", "acting.passive_share"
+# Published curves are drawn and tabulated, and never compared with.
+ROLES = ("single", "ensemble", "tandem", "cerl", "ablation", "published")
+# The settings that a label names first; others follow in alphabetical order. The scale comes before the settings that
+# are relative to its defaults.
+LABEL_ORDER = ("scale", "hyperparameters", MEMBERS, SHARED_LAYERS, PASSIVE_SHARE, CAPACITY, "schedule.total_steps")
+# Parts of a configuration that change no result.
+_IGNORED = ("seed", "env.id", "runtime")
+NO_IDENTITY = (
+    "meta.json has no identity (an older version wrote it): the run is shown under its preset's name and compared "
+    "with no other group"
+)
 POLICY_SUFFIX = {
     "individual": "indiv.",
     "aggregate": "agg.",
@@ -38,235 +36,218 @@ POLICY_SUFFIX = {
 
 
 @dataclass(frozen=True)
-class Traits:
-    """What a configuration says about an ensemble, as far as figures and sentences need it."""
+class Setting:
+    """A setting of a run and the text that a label uses for it, which is empty if the title says it already."""
 
-    members: int
-    shared_layers: int
-    value_map: str
-    acting: str
-    passive_share: float | None
-    buffer: int | None
-    estimate: str
-    auxiliary: str
-    sampler: str
-    torso: str
-    prior_scale: float
+    value: Any
+    label: str
 
-    @property
-    def role(self) -> str:
-        """single, tandem, ensemble, published, or the value map that sets an ensemble apart."""
-        if self.value_map == "published":
-            return "published"
-        if self.acting == "tandem":
-            return "tandem"
-        if self.members == 1:
-            return "single"
-        return "ensemble" if self.value_map == "members" else self.value_map
 
-    @property
-    def plain(self) -> bool:
-        """Without extra heads, auxiliary task, special sampler, extra width or priors: the paper's two baselines."""
-        usual = (self.value_map, self.auxiliary, self.sampler) == ("members", "no_auxiliary", "shared")
-        usual = usual and self.acting in ("uniform", "tandem")
-        return usual and self.torso != "widened" and self.prior_scale == 0
+@dataclass(frozen=True)
+class AxisStyle:
+    """How a figure draws the axis of a swept setting."""
+
+    title: str
+    log: bool
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What a run says about itself."""
+
+    title: str
+    role: str
+    group: str
+    settings: Mapping[str, Setting]
+    axes: Mapping[str, AxisStyle]
+    """One axis per setting that the sweep or study of the run varied."""
 
 
 @dataclass(frozen=True, eq=False)
 class Variant:
-    """One algorithm as configured; `runs` are positions in the dataset, `told` what sets it apart in its preset."""
+    """One algorithm as configured; `runs` are positions in the dataset."""
 
     label: str
     preset: str
-    traits: Traits
+    identity: Identity = field(repr=False)
     settings: dict[str, Any] = field(repr=False)
+    """The configuration of the first run, by dotted names."""
     runs: tuple[int, ...]
-    told: tuple[tuple[str, Any], ...] = ()
+    distinguishing: tuple[tuple[str, Any], ...] = ()
+    """The settings that tell the variant from others of its preset."""
+
+    @property
+    def title(self) -> str:
+        return self.identity.title
+
+    @property
+    def role(self) -> str:
+        return self.identity.role
+
+    @property
+    def group(self) -> str:
+        return self.identity.group
+
+    @property
+    def members(self) -> int:
+        return int(self.number(MEMBERS) or 1)
+
+    @property
+    def capacity(self) -> int | None:
+        found = self.number(CAPACITY)
+        return None if found is None else int(found)
+
+    def number(self, path: str) -> float | None:
+        """The value of a numeric setting; None if the configuration has no such number."""
+        value = self.settings.get(path)
+        return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
     def distance(self, other: "Variant") -> int:
-        """How many settings differ: the reference of a variant is the nearest one that has the role."""
+        """The number of settings that differ."""
         keys = self.settings.keys() | other.settings.keys()
         absent = object()
         return sum(self.settings.get(key, absent) != other.settings.get(key, absent) for key in keys)
 
     def series_label(self, policy: str) -> str:
-        if self.traits.members == 1 and policy == "individual":
+        if self.members == 1 and policy == "individual":
             return self.label
-        return f"{self.label} ({POLICY_SUFFIX.get(policy, clean(policy))})"
+        return f"{self.label} ({POLICY_SUFFIX.get(policy, printable(policy))})"
 
 
-def flatten(config: Any, prefix: str = "") -> dict[str, Any]:
-    """Nested settings under dotted names; lists are kept as JSON text so that every value can be compared."""
-    if not isinstance(config, dict):
-        return {prefix: json.dumps(config) if isinstance(config, list) else config}
-    flat: dict[str, Any] = {}
-    for key, value in config.items():
-        flat |= flatten(value, f"{prefix}.{key}" if prefix else str(key))
-    return flat
-
-
-def algorithm_settings(config: dict[str, Any]) -> dict[str, Any]:
-    return {
-        key: value
-        for key, value in flatten(config).items()
-        if not any(key == outside or key.startswith(outside + ".") for outside in NOT_THE_ALGORITHM)
+def read_identity(run: Run) -> Identity:
+    """The identity of a run; a run of an older version is an ablation under its preset's name."""
+    content = run.meta.get("identity")
+    scale = {
+        "scale": Setting(run.config.get("scale"), f"{run.config.get('scale')} scale"),
+        "hyperparameters": _plain_setting("hyperparameters", run.config.get("hyperparameters")),
     }
-
-
-def read_traits(config: dict[str, Any]) -> Traits:
-    agent, acting = part_of(config, "agent"), part_of(config, "acting")
-    share = acting.get("passive_share")
-    capacity = part_of(config, "replay").get("capacity")
-    return Traits(
-        members=_whole(agent.get("members"), 1),
-        shared_layers=_whole(agent.get("shared_layers"), 0),
-        value_map=_kind(agent, "value_map", "members"),
-        acting=str(acting.get("kind", "uniform")),
-        passive_share=float(share) if isinstance(share, int | float) else None,
-        buffer=capacity if isinstance(capacity, int) else None,
-        estimate=f"{_kind(agent, 'actor', 'greedy')}/{_kind(agent, 'estimate', 'scalar')}",
-        auxiliary=_kind(agent, "auxiliary", "no_auxiliary"),
-        sampler=_kind(part_of(config, "replay"), "sampler", "shared"),
-        torso=_kind(agent, "torso", "unknown"),
-        prior_scale=float(prior) if isinstance(prior := agent.get("prior_scale"), int | float) else 0.0,
+    if not isinstance(content, dict):
+        settings = {path: _plain_setting(path, value) for path, value in algorithm_settings(run.config).items()}
+        return Identity(run.preset, "ablation", "other", settings | scale, {})
+    role, axes = content.get("role"), section(content, "axes")
+    swept = content.get("swept")
+    return Identity(
+        title=_text(content.get("title")) or run.preset,
+        role=role if role in ROLES else "ablation",
+        group=_text(content.get("group")) or "other",
+        settings={printable(path): _read_setting(path, one) for path, one in section(content, "settings").items()}
+        | scale,
+        axes={
+            path: _read_axis(path, section(axes, path))
+            for path in (swept if isinstance(swept, list) else [])
+            if isinstance(path, str)
+        },
     )
 
 
+def algorithm_settings(config: dict[str, Any]) -> dict[str, Any]:
+    """A configuration by dotted names, without what changes no result."""
+    return {
+        path: value
+        for path, value in flatten(config).items()
+        if not any(path == ignored or path.startswith(f"{ignored}.") for ignored in _IGNORED)
+    }
+
+
 def find_variants(runs: Sequence[Run]) -> tuple[Variant, ...]:
-    """Groups runs by what they ran; single agents come first, then by label."""
+    """Groups runs by preset, title and settings; single agents come first, ablations last."""
+    identities = [read_identity(run) for run in runs]
     by_preset: dict[str, list[int]] = {}
     for position, run in enumerate(runs):
         by_preset.setdefault(run.preset, []).append(position)
-    settings = [algorithm_settings(run.config) for run in runs]
-    variants = []
+    variants: list[Variant] = []
     for preset, positions in by_preset.items():
-        keys = telling_keys([(runs[p].env, settings[p]) for p in positions])
-        groups: dict[tuple[Any, ...], list[int]] = {}
+        entries = {p: _comparable(identities[p]) for p in positions}
+        paths = distinguishing_settings([(runs[p].env, entries[p]) for p in positions])
+        groups: dict[str, list[int]] = {}
         for p in positions:
-            groups.setdefault(tuple(settings[p].get(key) for key in keys), []).append(p)
-        for values, members in groups.items():
+            groups.setdefault(repr([entries[p].get(path) for path in ("title", *paths)]), []).append(p)
+        for members in groups.values():
             first = members[0]
-            base = display_name(preset, runs[first].config)
-            told = [pair for pair in zip(keys, values, strict=True) if not _in_name(preset, pair[0])]
-            qualifiers = [describe(key, value) for key, value in told]
+            labels = [one.label for path in paths if (one := identities[first].settings.get(path))]
             variants.append(
                 Variant(
-                    label=", ".join([base, *qualifiers]),
+                    label=", ".join(filter(None, [identities[first].title, *labels])),
                     preset=preset,
-                    traits=read_traits(runs[first].config),
-                    settings=settings[first],
+                    identity=identities[first],
+                    settings=algorithm_settings(runs[first].config),
                     runs=tuple(members),
-                    told=tuple(zip(keys, values, strict=True)),
+                    distinguishing=tuple((path, entries[first].get(path)) for path in paths),
                 )
             )
-    return tuple(sorted(variants, key=_order))
+    return tuple(sorted(_with_unique_labels(variants), key=_order))
 
 
-def _in_name(preset: str, key: str) -> bool:
-    """A tandem's name says its share already."""
-    return preset in TANDEMS and key.endswith("passive_share")
-
-
-def telling_keys(entries: Iterable[tuple[str, dict[str, Any]]]) -> list[str]:
-    """The fewest settings, in the order labels name them, that tell configurations within an environment
-    apart.
-    """
+def distinguishing_settings(entries: Iterable[tuple[str, dict[str, Any]]]) -> list[str]:
+    """The fewest settings that, beside the title, tell runs of one environment apart; in the order of labels."""
     by_env: dict[str, list[dict[str, Any]]] = {}
     for env, settings in entries:
         by_env.setdefault(env, []).append(settings)
     differing = {
-        key
+        path
         for group in by_env.values()
-        for key in set().union(*group)
-        if len({repr(settings.get(key)) for settings in group}) > 1
+        for path in set().union(*group)
+        if len({repr(settings.get(path)) for settings in group}) > 1
     }
-    chosen: list[str] = []
+    chosen = ["title"]
     parts = _distinct(by_env, chosen)
-    for key in sorted(differing, key=_label_order):
-        refined = _distinct(by_env, [*chosen, key])
+    for path in sorted(differing, key=_label_order):
+        refined = _distinct(by_env, [*chosen, path])
         if refined > parts:
-            chosen, parts = [*chosen, key], refined
-    return chosen
+            chosen, parts = [*chosen, path], refined
+    return chosen[1:]
 
 
-def _distinct(by_env: dict[str, list[dict[str, Any]]], keys: list[str]) -> int:
-    return sum(len({repr([s.get(key) for key in keys]) for s in group}) for group in by_env.values())
-
-
-def _label_order(key: str) -> tuple[int, str]:
-    last = key.rsplit(".", 1)[-1]
-    return (LABELLED_FIRST.index(last) if last in LABELLED_FIRST else len(LABELLED_FIRST), key)
-
-
-def display_name(preset: str, config: dict[str, Any]) -> str:
-    """A preset's name as people write it: `double-dqn` is Double DQN, `tandem` says its passive share."""
-    share = read_traits(config).passive_share
-    if preset in TANDEMS and share is not None:
-        return f"{TANDEMS[preset]}{100 * share:g}%-tandem"
-    if preset in DISPLAY_NAMES:
-        return DISPLAY_NAMES[preset]
-    first, *rest = [word for word in clean(preset).strip("_").split("-") if word] or ["unnamed"]
-    words = [ACRONYMS.get(first.lower(), first)]
-    words += [ADDED.get(word.lower()) or ACRONYMS.get(word.lower(), word) for word in rest]
-    name = " ".join(words).replace("QR DQN", "QR-DQN")
-    return name[0].upper() + name[1:]
-
-
-def describe(key: str, value: Any) -> str:
-    """One setting in a label: N=10, L=3, 1M buffer, or name=value."""
-    last = key.rsplit(".", 1)[-1]
-    if last == "members":
-        return f"N={value}"
-    if last == "shared_layers":
-        return f"L={value}"
-    if last == "capacity":
-        return f"{short_number(value)} buffer"
-    if last == "total_steps":
-        return f"{short_number(value)} steps"
-    if last == "passive_share" and isinstance(value, int | float):
-        return f"p={100 * value:g}%"
-    if last == "scale":
-        return f"{clean(str(value))} scale"
-    return f"{clean(last)}={clean(short_number(value))}"
-
-
-def short_number(value: Any) -> str:
-    """250000 as 250k, 4000000 as 4M; anything that is no number as it is."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return str(value)
-    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= size:
-            return f"{value / size:.4g}{letter}"
-    return f"{value:g}"
-
-
-def _order(variant: Variant) -> tuple[Any, ...]:
-    roles = ("single", "ensemble", "tandem", "cross", "cross_own", "horizons")
-    role = variant.traits.role
-    rank = roles.index(role) if role in roles else len(roles)
-    traits = variant.traits
-    return (
-        rank,
-        variant.preset,
-        traits.members,
-        traits.shared_layers,
-        traits.passive_share or 0.0,
-        traits.buffer or 0,
-        variant.label,
-    )
-
-
-def part_of(config: dict[str, Any], key: str) -> dict[str, Any]:
-    value = config.get(key)
+def section(content: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """An object inside a JSON object; empty if it is missing or something else."""
+    value = content.get(name)
     return value if isinstance(value, dict) else {}
 
 
-def _kind(config: dict[str, Any], key: str, default: str) -> str:
-    value = config.get(key)
-    if isinstance(value, dict):
-        value = value.get("kind")
-    return value if isinstance(value, str) else default
+def _comparable(identity: Identity) -> dict[str, Any]:
+    return {"title": identity.title} | {path: one.value for path, one in identity.settings.items()}
 
 
-def _whole(value: Any, default: int) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else default
+def _distinct(by_env: dict[str, list[dict[str, Any]]], paths: list[str]) -> int:
+    return sum(len({repr([s.get(path) for path in paths]) for s in group}) for group in by_env.values())
+
+
+def _label_order(path: str) -> tuple[int, str]:
+    return (LABEL_ORDER.index(path) if path in LABEL_ORDER else len(LABEL_ORDER), path)
+
+
+def _with_unique_labels(variants: Sequence[Variant]) -> list[Variant]:
+    """Variants with one label between them get the values that tell them apart, even where these are defaults."""
+    counts = Counter(variant.label for variant in variants)
+    found = []
+    for variant in variants:
+        if counts[variant.label] > 1:
+            texts = [_plain_setting(path, variant.settings.get(path)).label for path, _ in variant.distinguishing]
+            variant = replace(variant, label=", ".join([variant.label, *texts] if texts else [variant.preset]))
+        found.append(variant)
+    return found
+
+
+def _order(variant: Variant) -> tuple[Any, ...]:
+    single = variant.members == 1 and variant.role != "published"
+    numbers = [variant.number(path) or 0 for path in (MEMBERS, SHARED_LAYERS, PASSIVE_SHARE, CAPACITY)]
+    return (0 if single else ROLES.index(variant.role), variant.preset, *numbers, variant.label)
+
+
+def _plain_setting(path: str, value: Any) -> Setting:
+    return Setting(value, printable(f"{path.rsplit('.', 1)[-1]}={short_number(value)}"))
+
+
+def _read_setting(path: str, content: Any) -> Setting:
+    if not isinstance(content, dict):
+        return _plain_setting(path, content)
+    label = content.get("label")
+    return Setting(content.get("value"), printable(label) if isinstance(label, str) else "")
+
+
+def _read_axis(path: str, content: dict[str, Any]) -> AxisStyle:
+    return AxisStyle(_text(content.get("title")) or printable(path.rsplit(".", 1)[-1]), content.get("log") is True)
+
+
+def _text(value: Any) -> str:
+    return printable(value) if isinstance(value, str) else ""

@@ -94,8 +94,8 @@ def page_name(args: argparse.Namespace, env_id: str) -> str:
 
 def print_diagnosis(summary: "Summary") -> None:
     """Print warnings first, then the answers, the conclusion and the path of the page."""
-    for caution in summary.cautions:
-        print(f"Note: {caution}")
+    for warning in summary.warnings:
+        print(f"Note: {warning}")
     for finding in summary.findings:
         print(f"\n{finding.question}\n  {finding.answer}")
         for detail in finding.details:

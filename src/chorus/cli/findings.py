@@ -12,7 +12,7 @@ _FORMATS = ("svg", "png")
 
 def write_findings(jobs: "Sequence[Job]", folder: Path, title: str, figure: int | None = None, tag: str = "") -> None:
     """Answers in the terminal, the report and perhaps a figure in `folder`."""
-    from chorus.analysis.basis import make_basis
+    from chorus.analysis.context import make_context
     from chorus.analysis.loading import load_runs
     from chorus.analysis.paper import draw_paper_figure
     from chorus.analysis.report import write_dataset_report
@@ -30,11 +30,11 @@ def write_findings(jobs: "Sequence[Job]", folder: Path, title: str, figure: int 
         print(f"{finding.question} {finding.answer}")
         for detail in finding.details:
             print(f"  {detail}")
-    for caution in summary.cautions:
-        print(f"Note: {caution}")
+    for warning in summary.warnings:
+        print(f"Note: {warning}")
     if figure is not None:
         try:
-            panels = draw_paper_figure(make_basis(dataset), figure)
+            panels = draw_paper_figure(make_context(dataset), figure)
         except ChorusError as problem:
             print(f"no figure: {problem}")
             panels = {}

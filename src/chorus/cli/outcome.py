@@ -1,17 +1,12 @@
 """What a training command prints before it starts and after it ends."""
 
 import contextlib
-import json
-from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
-
-from chorus.analysis.scores import final_evaluations
 from chorus.cli.main import INTERRUPTED
 from chorus.config.resolution import Resolved
-from chorus.errors import ChorusError
+from chorus.runs.logs import disk_use, final_returns
 from chorus.runs.progress import ProgressView
 from chorus.runs.run_directory import RunDirectory
 
@@ -59,36 +54,3 @@ def report(path: Path) -> int:
         return 1
     print(f"next: chorus evaluate {path} --episodes 100")
     return 0
-
-
-def final_returns(path: Path) -> tuple[dict[str, float], int]:
-    """Each policy's mean return over the last iterations (ten, five for MuJoCo), or over all if there are fewer."""
-    returns: dict[str, list[float]] = defaultdict(list)
-    try:
-        lines = (path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
-    except OSError as problem:
-        raise ChorusError(f"{path} has no readable metrics.jsonl ({problem.strerror}); is it a run?") from problem
-    for line in lines:
-        try:
-            record = json.loads(line)
-        except ValueError:
-            continue  # half a line of a run that was killed while it wrote
-        parts = record["metric"].split("/")
-        if parts[0] == "eval" and parts[-1] == "episodic_return":
-            returns[parts[1]].append(record["value"])
-    last = final_evaluations(RunDirectory(path).read_config()["env"]["id"])
-    iterations = min(last, max((len(values) for values in returns.values()), default=0))
-    return {name: float(np.mean(values[-last:])) for name, values in returns.items()}, iterations
-
-
-def disk_use(path: Path) -> tuple[float, float] | None:
-    """The most a run took of its disk, and the mean of what each checkpoint wrote, in megabytes; if it was timed."""
-    values: dict[str, list[float]] = defaultdict(list)
-    if not (path / "timings.jsonl").is_file():
-        return None
-    for line in (path / "timings.jsonl").read_text(encoding="utf-8").splitlines():
-        record = json.loads(line)
-        values[record["metric"]].append(record["value"])
-    if "system/disk_megabytes" not in values:
-        return None
-    return max(values["system/disk_megabytes"]), float(np.mean(values["system/checkpoint_megabytes"]))

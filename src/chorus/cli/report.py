@@ -72,11 +72,10 @@ def run(args: argparse.Namespace) -> int:
     """Writes the report and says where it is."""
     if args.seed < 0:
         raise ChorusError(f"--seed is {args.seed}; it must not be negative")
-    from chorus.analysis.exports import export_all
-    from chorus.analysis.imports import load_curves
+    from chorus.analysis.exchange import export_all, load_curves
     from chorus.analysis.loading import load_runs, merge
+    from chorus.analysis.normalisation import read_references
     from chorus.analysis.report import write_dataset_report
-    from chorus.analysis.scores import read_references
 
     references = read_references(args.references) if args.references else None
     dataset = load_runs(args.runs)
@@ -88,12 +87,12 @@ def run(args: argparse.Namespace) -> int:
         title=args.title,
         seed=args.seed,
         references=references,
-        scale_by=args.scale_by,
+        normalisation=args.scale_by,
     )
     for finding in summary.findings:
         print(f"{finding.question} {finding.answer}")
-    for caution in summary.cautions[:5]:
-        print(f"Note: {caution}")
+    for warning in summary.warnings[:5]:
+        print(f"Note: {warning}")
     if args.export:
         for path in export_all(dataset, args.export):
             print(f"Data: {path}")

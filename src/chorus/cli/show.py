@@ -26,10 +26,10 @@ def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
 def run(args: argparse.Namespace) -> int:
     import json
 
-    from chorus.config.codec import flatten
     from chorus.config.identity import run_name
     from chorus.config.presets import PRESETS, find_preset
     from chorus.config.resolution import resolve
+    from chorus.files import flatten
     from chorus.runs.assembly import Assembly, count_parameters
 
     if args.preset not in PRESETS and (found := components_named(args.preset)):

@@ -136,9 +136,9 @@ class _Defaults:
             self._resolve(given)
 
     def _resolve(self, given: Sequence[str]) -> None:
-        from chorus.config.codec import flatten
         from chorus.config.presets import PRESETS
         from chorus.config.resolution import Request, resolve
+        from chorus.files import flatten
 
         asked = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
         asked.add_argument("words", nargs="*")

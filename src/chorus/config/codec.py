@@ -143,17 +143,6 @@ def merge(
     return merged
 
 
-def flatten(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """`{"agent": {"members": 3}}` as `{"agent.members": 3}`; lists and empty objects are leaves."""
-    flat: dict[str, Any] = {}
-    for name, value in tree.items():
-        if isinstance(value, dict) and value:
-            flat |= flatten(value, f"{prefix}{name}.")
-        else:
-            flat[f"{prefix}{name}"] = value
-    return flat
-
-
 def nodes(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     """Every dataclass of a configuration with its path, the outermost first."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

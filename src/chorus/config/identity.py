@@ -6,11 +6,11 @@ Also its name: `<env>__<preset>[-<hash>]__s<seed>`, without a date, so that a re
 from typing import Any
 
 from chorus.components import INTERFACES
-from chorus.config.codec import flatten
 from chorus.config.options import find_setting, settings
 from chorus.config.presets import Role, find_preset
 from chorus.config.resolution import Resolved
 from chorus.config.schema import RunConfig
+from chorus.files import flatten
 
 
 def identity(resolved: Resolved) -> dict[str, Any]:
@@ -25,7 +25,10 @@ def identity(resolved: Resolved) -> dict[str, Any]:
         "preset": preset.name,
         "role": role_of(resolved),
         "group": preset.group,
-        "settings": {path: {"value": value, "label": setting_label(path, value)} for path, value in changed.items()},
+        "settings": {
+            path: {"value": value, "label": "" if path in preset.titled else setting_label(path, value)}
+            for path, value in changed.items()
+        },
         "swept": swept,
         "axes": {path: {"title": o.axis or path, "log": o.log_axis} for path, o in options.items()},
         "arm": " ".join([preset.name, *(f"{path}={value}" for path, value in changed.items())]),

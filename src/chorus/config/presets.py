@@ -38,6 +38,8 @@ class Preset:
     """An environment to show it in."""
     run_title: Callable[[RunConfig], str] | None
     """The title of a run where it depends on the configuration."""
+    titled: frozenset[str]
+    """Paths of the settings that the title of a run states already."""
 
     def lineage(self) -> "list[Preset]":
         """The preset and its ancestors, the oldest first."""
@@ -65,6 +67,7 @@ def preset(
     fixes: frozenset[str] | set[str] = frozenset(),
     home: str | None = None,
     run_title: Callable[[RunConfig], str] | None = None,
+    titled: frozenset[str] | set[str] = frozenset(),
 ) -> Callable[[Change], Change]:
     """Register a preset: decorates the function that turns the parent's configuration into its own.
 
@@ -93,6 +96,7 @@ def preset(
             fixes=frozenset(fixes),
             home=home or (above.home if above else ""),
             run_title=run_title,
+            titled=frozenset(titled),
         )
         return change
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import chorus.config.catalogue  # noqa: F401 - registers the presets
 from chorus.config.base import base_config
-from chorus.config.codec import decode, flatten, merge, stored_fields
+from chorus.config.codec import decode, merge, stored_fields
 from chorus.config.options import Setting, find_setting
 from chorus.config.presets import PRESETS, Preset, find_preset
 from chorus.config.scales import row_for
@@ -22,7 +22,7 @@ from chorus.config.validation import find_problems
 from chorus.envs.registry import describe
 from chorus.envs.spec import EnvSpec
 from chorus.errors import ChorusError
-from chorus.files import read_json_or_yaml
+from chorus.files import flatten, read_json_or_yaml
 from chorus.networks.torsos import CustomTorso, Widened
 from chorus.training.policies import Member
 

@@ -70,10 +70,19 @@ def is_atari(name: str) -> bool:
     return name.startswith("ALE/") or name.endswith("NoFrameskip-v4")
 
 
+def find_game(name: str) -> str | None:
+    """The emulator's name of the game with this id; None for any other environment."""
+    return games().get(_current_id(name))
+
+
 def canonical(name: str) -> str:
     """`ALE/Breakout-v5` for itself and for `BreakoutNoFrameskip-v4`: both name the paper's protocol here."""
-    found = re.fullmatch(r"ALE/(\w+)-v5|(\w+)NoFrameskip-v4", name)
-    known = f"ALE/{found[1] or found[2]}-v5" if found else name
+    known = _current_id(name)
     if known not in games():
         raise ChorusError(f"'{name}' is none of the 57 Atari games{did_you_mean(known, games())}")
     return known
+
+
+def _current_id(name: str) -> str:
+    found = re.fullmatch(r"ALE/(\w+)-v5|(\w+)NoFrameskip-v4", name)
+    return f"ALE/{found[1] or found[2]}-v5" if found else name

@@ -3,7 +3,6 @@
 The directory is named by the configuration, so the same request finds the same run, and studies share runs.
 """
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -17,6 +16,7 @@ from chorus.config.validation import validate
 from chorus.envs.registry import describe
 from chorus.errors import ChorusError
 from chorus.runs.lifecycle import describe_run
+from chorus.runs.logs import last_step
 from chorus.runs.resources import resident_bytes, ring_layout
 from chorus.runs.run_directory import RunDirectory
 from chorus.studies.study import Part
@@ -24,8 +24,6 @@ from chorus.studies.study import Part
 State = Literal["missing", "interrupted", "failed", "finished", "diverged"]
 # Resolved configurations and the name their seeds share, by the request without its seed.
 Known = dict[str, tuple[Resolved, str]]
-# Bytes read from the end of a log to find its last step: many times its longest line.
-_TAIL_BYTES = 4_096
 
 
 @dataclass(frozen=True)
@@ -82,23 +80,6 @@ class Job:
 def evaluated(jobs: Iterable[Job]) -> list[Path]:
     """The directories of runs with at least one evaluation."""
     return [job.path for job in jobs if last_step(job.path / "metrics.jsonl")]
-
-
-def last_step(log: Path) -> int:
-    """The step of the last whole line."""
-    try:
-        with log.open("rb") as file:
-            file.seek(max(0, file.seek(0, 2) - _TAIL_BYTES))
-            lines = file.read().splitlines(keepends=True)
-    except OSError:
-        return 0
-    for line in reversed(lines):
-        if line.endswith(b"\n"):
-            try:
-                return int(json.loads(line)["step"])
-            except (ValueError, KeyError):
-                continue
-    return 0
 
 
 def jobs_for(requests: Iterable[Request], out: Path, known: Known | None = None) -> list[Job]:

@@ -1,7 +1,6 @@
-"""Does one environment suffer from the curse of diversity, from what, and what to use there?"""
+"""The diagnosis of one environment: is there a curse of diversity, where does it come from, and what should one use?"""
 
-from chorus.analysis.diagnosis.evidence import Evidence, gather
 from chorus.analysis.diagnosis.page import write_diagnosis
 from chorus.analysis.diagnosis.verdicts import Diagnosis, diagnose
 
-__all__ = ["Diagnosis", "Evidence", "diagnose", "gather", "write_diagnosis"]
+__all__ = ["Diagnosis", "diagnose", "write_diagnosis"]

@@ -1,17 +1,16 @@
-"""What to use: the best of what was tried if its lead over the single agent is beyond doubt, else the cheapest."""
+"""What to use: the best ensemble if it is settled to be better than the single agent, otherwise the cheapest choice."""
 
 from dataclasses import dataclass
 
-from chorus.analysis.counted import many
+from chorus.analysis.bootstrap import ENOUGH_SEEDS
 from chorus.analysis.diagnosis.evidence import Contrast, Evidence
-from chorus.analysis.diagnosis.wording import FEW_SEEDS, compared, unsettled_because
-from chorus.analysis.results import Series
-from chorus.analysis.summary import ENOUGH_SEEDS
+from chorus.analysis.results import Series, series_of
+from chorus.analysis.wording import FEW_SEEDS, plural, why_unsettled
 
 
 @dataclass(frozen=True)
 class Advice:
-    """`use` is the series to use; `settled` says whether that is more than the cheapest guess."""
+    """What to use; `settled` is False for the cheapest choice while nothing is settled."""
 
     use: Series | None
     settled: bool
@@ -20,10 +19,10 @@ class Advice:
 
 
 def advise(evidence: Evidence) -> Advice:
-    """Ensembles are candidates as they would be used, acting together."""
-    cast = evidence.cast
-    single = Series(cast.single, "individual") if cast.single else None
-    ensembles = [Series(v, "aggregate") for v in (cast.ensemble, cast.larger, cast.cerl) if v]
+    """Ensembles are judged as they would be used: acting together."""
+    roles = evidence.roles
+    single = series_of(roles.single, "individual")
+    ensembles = [Series(v, "aggregate") for v in (roles.ensemble, roles.larger, roles.cerl) if v]
     if evidence.budget and evidence.budget.scale == "smoke":
         return Advice(None, False, "No advice: at the smoke scale nothing is learnt.", ())
     if single is None:
@@ -34,26 +33,26 @@ def advise(evidence: Evidence) -> Advice:
     better = [found for found in against if found.above]
     best = max(better or against, key=lambda found: found.difference.value)
     enough = best.difference.runs >= ENOUGH_SEEDS
-    lead, caution = ("Use", ()) if enough else ("A hint, no more: use", (FEW_SEEDS,))
+    lead, hint = ("Use", ()) if enough else ("A hint, no more: use", (FEW_SEEDS,))
     if better:
         return Advice(
-            best.first, enough, f"{lead} {best.first.label}.", (*_reasons_for(best, against, evidence), *caution)
+            best.first, enough, f"{lead} {best.first.label}.", (*_reasons_for(best, against, evidence), *hint)
         )
     if all(found.below or found.negligible for found in against):
-        found_so = "worse" if all(found.below for found in against) else "no better"
-        headline = f"{lead} {single.label}: every ensemble tried is {found_so}, and costs more."
-        return Advice(single, enough, headline, (*map(compared, against), *caution))
+        how = "worse" if all(found.below for found in against) else "no better"
+        headline = f"{lead} {single.label}: every ensemble tried is {how}, and costs more."
+        return Advice(single, enough, headline, (*(found.sentence for found in against), *hint))
     return Advice(
         single,
         False,
         f"Too few seeds to tell; until there are more, {single.label}, because it costs least.",
-        (f"Closest to being better: {compared(best)} {unsettled_because(best.difference)}",),
+        (f"Closest to being better: {best.sentence} {why_unsettled(best.difference)}",),
     )
 
 
 def _reasons_for(best: Contrast, against: list[Contrast], evidence: Evidence) -> tuple[str, ...]:
-    reasons = [compared(best)]
-    plain = Series(evidence.cast.ensemble, "aggregate") if evidence.cast.ensemble else None
+    reasons = [best.sentence]
+    plain = series_of(evidence.roles.ensemble, "aggregate")
     extra = evidence.contrast(best.first, plain) if plain != best.first else None
     if extra is not None:
         verdict = (
@@ -61,9 +60,9 @@ def _reasons_for(best: Contrast, against: list[Contrast], evidence: Evidence) ->
             if extra.above
             else "Whether it gives more than the plain ensemble, which is simpler, is not settled."
         )
-        reasons.append(f"{verdict} {compared(extra)}")
+        reasons.append(f"{verdict} {extra.sentence}")
     if len(against) > 1:
         reasons.append(
-            f"It is the best of {many(len(against), 'ensemble')}, and the best of several looks better than it is."
+            f"It is the best of {plural(len(against), 'ensemble')}, and the best of several looks better than it is."
         )
     return tuple(reasons)

@@ -1,79 +1,84 @@
-"""A diagnosis as a page: what to use, the answers, and the evidence for them."""
+"""The page of a diagnosis: advice, answers and evidence."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from chorus.analysis import figures
-from chorus.analysis.basis import Basis, final_meaning, make_basis
-from chorus.analysis.cautions import cautions
+from chorus.analysis.context import AnalysisContext, final_meaning, find_warnings, make_context
 from chorus.analysis.contrasts import INTERVAL
 from chorus.analysis.diagnosis.evidence import with_one_budget
 from chorus.analysis.diagnosis.verdicts import Diagnosis, diagnose
+from chorus.analysis.findings import Summary
 from chorus.analysis.loading import load_runs
-from chorus.analysis.report.plates import Plate, Section, diagrams, inside, panels
-from chorus.analysis.report.writing import render_page, write_page
-from chorus.analysis.summary import Summary
+from chorus.analysis.report.document import render_page, write_page
+from chorus.analysis.report.sections import Panel, Section, diagram_panels, env_panels, setting_panels
 
 
 def write_diagnosis(
     paths: Sequence[Path | str], env: str, out: Path, *, actions: int | None = None, seed: int = 0
 ) -> Summary:
-    """Reads run directories of one environment, writes the page, and returns what it says.
+    """Reads run directories of one environment, writes the page, and returns its summary.
 
-    `actions` is how many there are to choose from; the same runs and the same seed give the same bytes.
+    `actions` is the number of discrete actions. The same runs and the same seed give the same bytes.
     """
-    basis = make_basis(with_one_budget(load_runs(paths), env), seed)
-    diagnosis = diagnose(basis.results, env, seed=seed, actions=actions)
-    summary = summarise(basis, diagnosis)
-    return write_page(render_page(basis, summary, make_sections(basis, diagnosis), seed), summary, out)
+    context = make_context(with_one_budget(load_runs(paths), env), seed)
+    diagnosis = diagnose(context.results, env, seed=seed, actions=actions)
+    summary = summarise(context, diagnosis)
+    return write_page(render_page(context, summary, make_sections(context, diagnosis), seed), summary, out)
 
 
-def summarise(basis: Basis, diagnosis: Diagnosis) -> Summary:
+def summarise(context: AnalysisContext, diagnosis: Diagnosis) -> Summary:
     return Summary(
         title=f"What to use on {diagnosis.env}",
         out=None,
-        runs=len(basis.results.dataset.runs),
-        environments=basis.results.envs,
-        scale=basis.scale.meaning,
+        runs=len(context.results.dataset.runs),
+        environments=context.results.envs,
+        normalisation=context.normalisation.meaning,
         findings=diagnosis.findings,
-        cautions=tuple(cautions(basis.results, basis.scale)),
+        warnings=tuple(find_warnings(context)),
         kind="diagnosis",
         conclusion=(diagnosis.advice.headline, *diagnosis.advice.reasons),
     )
 
 
-def make_sections(basis: Basis, diagnosis: Diagnosis) -> list[Section]:
-    compared = differences(basis, diagnosis)
-    shown = [Plate("differences", "Who ends above whom", compared)] if compared else []
+def make_sections(context: AnalysisContext, diagnosis: Diagnosis) -> list[Section]:
+    compared = difference_bars(context, diagnosis)
+    shown = [Panel("differences", "Differences of final returns", compared)] if compared else []
     sections = [
         Section(
             "evidence",
             "The evidence",
-            "Final returns, two at a time, and how they came about.",
-            [*shown, *learning(basis)],
+            "Final returns, two at a time, and learning curves.",
+            [*shown, *learning_panels(context)],
         ),
-        Section("inside", "Diversity and settings", "How unlike members are; what settings do.", inside(basis)),
-        Section("diagrams", "What ran", "Drawn from the runs' configurations.", diagrams(basis)),
+        Section(
+            "inside",
+            "Diversity and settings",
+            "How much members differ; the effect of settings.",
+            setting_panels(context),
+        ),
+        Section("diagrams", "What ran", "Drawn from the runs' configurations.", diagram_panels(context)),
     ]
-    return [section for section in sections if section.plates]
+    return [section for section in sections if section.panels]
 
 
-def learning(basis: Basis) -> list[Plate]:
-    return [replace(plate, title="How returns grew") for plate in panels(basis)]
+def learning_panels(context: AnalysisContext) -> list[Panel]:
+    return [replace(panel, title="Learning curves") for panel in env_panels(context)]
 
 
-def differences(basis: Basis, diagnosis: Diagnosis) -> figures.Drawing | None:
-    """Every difference the answers speak of, with its interval."""
+def difference_bars(context: AnalysisContext, diagnosis: Diagnosis) -> figures.Drawing | None:
+    """The differences behind the answers, with their intervals."""
     if not diagnosis.contrasts:
         return None
     bars = [
-        figures.Labelled(name, basis.look(found.first), found.difference) for name, found in diagnosis.contrasts.items()
+        figures.LabelledEstimate(name, context.style(found.first), found.difference)
+        for name, found in diagnosis.contrasts.items()
     ]
     series = [one for found in diagnosis.contrasts.values() for one in (found.first, found.second)]
     env = (diagnosis.env,)
     caption = (
-        f"Difference of mean final returns, {basis.seeds(series, env)}; {final_meaning(env)}. "
-        f"Lines: {INTERVAL}; where one crosses zero, nothing is settled."
+        f"Difference of mean final returns, {context.seeds(series, env)}; {final_meaning(env)}. "
+        f"Lines: {INTERVAL}; a line that crosses zero settles nothing."
     )
-    return figures.score_bars(bars, title="", x_label="difference in return", caption=caption)
+    return figures.score_bars(bars, x_label="difference in return", caption=caption)

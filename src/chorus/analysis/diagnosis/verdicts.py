@@ -1,7 +1,7 @@
-"""From numbers to answers: each sentence carries its number, its interval and how many seeds it rests on.
+"""From numbers to answers: each sentence holds a number, its interval and the number of seeds.
 
-"Yes" and "no" mean that a 95 % interval excludes zero, or, for "no", everything that would matter; all else is "not
-settled", which is an answer, too.
+"Yes" and "no" mean that the 95 % interval excludes zero, or, for "no", every difference that would matter. Everything
+else is "not settled".
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,51 +9,51 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chorus.analysis.bootstrap import MeanResampler
-from chorus.analysis.comparisons import FEWEST_RUNS
-from chorus.analysis.counted import many
+from chorus.analysis.bootstrap import ENOUGH_SEEDS, FEWEST_RUNS, MeanResampler
 from chorus.analysis.diagnosis.advice import Advice, advise
 from chorus.analysis.diagnosis.evidence import (
     NEGLIGIBLE,
     Contrast,
+    DiversityLevel,
     Evidence,
-    Unlikeness,
-    gather,
+    gather_evidence,
     with_one_budget,
 )
-from chorus.analysis.diagnosis.wording import (
+from chorus.analysis.findings import Finding
+from chorus.analysis.results import Results, series_of
+from chorus.analysis.variants import Variant
+from chorus.analysis.wording import (
     FEW_SEEDS,
-    compared,
     interval,
     percent,
+    plural,
     share_of,
+    share_of_loss,
+    short_number,
     signed,
-    unsettled_because,
+    why_unsettled,
 )
-from chorus.analysis.results import Results, series_of
-from chorus.analysis.summary import ENOUGH_SEEDS, Finding, share_of_loss
-from chorus.analysis.variants import Variant, short_number
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The answers in the order a reader asks, and what follows from them."""
+    """The answers in reading order, and the advice that follows from them."""
 
     env: str
     findings: tuple[Finding, ...]
     advice: Advice
     contrasts: Mapping[str, Contrast]
-    """Every difference a sentence speaks of, under a short name."""
+    """The differences behind the answers, by short name."""
     left_out: int
-    """Runs of this environment that had another scale or number of steps."""
+    """The number of runs of this environment with another scale or number of steps."""
 
 
 def diagnose(results: Results, env: str, *, seed: int = 0, actions: int | None = None) -> Diagnosis:
-    """A pure function of loaded runs; `seed` is that of the bootstrap."""
+    """Answers for one environment; `seed` is that of the bootstrap."""
     kept = with_one_budget(results.dataset, env)
     left_out = sum(run.env == env for run in results.dataset.runs) - sum(run.env == env for run in kept.runs)
     results = results if kept is results.dataset else Results(kept)
-    evidence = gather(results, env, MeanResampler(np.random.default_rng(seed)), actions)
+    evidence = gather_evidence(results, env, MeanResampler(np.random.default_rng(seed)), actions)
     findings = (
         curse(evidence),
         off_policy(evidence),
@@ -62,32 +62,32 @@ def diagnose(results: Results, env: str, *, seed: int = 0, actions: int | None =
         cerl(evidence),
         buffer(evidence),
     )
-    return Diagnosis(env, findings, advise(evidence), contrasts(evidence), left_out)
+    return Diagnosis(env, findings, advise(evidence), evidence.contrasts(), left_out)
 
 
 def curse(evidence: Evidence) -> Finding:
     question = "Is there a curse of diversity?"
-    found = members_against_single(evidence)
+    found = evidence.members_against_single()
     if found is None:
         return _missing(question, "the single agent or the ensemble")
-    words = Words(
+    texts = AnswerTexts(
         sign=-1,
         yes="Yes: a member of the ensemble is worse than an agent on its own.",
         no="No: a member of the ensemble is better than an agent on its own.",
         level="No: a member of the ensemble is as good as an agent on its own",
     )
-    return _answer(question, words, found, details=(cause(evidence),) if found.below else ())
+    return _answer(question, texts, found, details=(cause(evidence),) if found.below else ())
 
 
 def cause(evidence: Evidence) -> str:
-    """Off-policy-ness or lack of diversity, where there is a curse: what the two questions below come to."""
+    """Where a curse comes from: off-policy-ness, lack of diversity, or not settled."""
     hurt, alike = off_policy(evidence).verdict, diversity(evidence).verdict
     reasons = []
-    if gap := passive_against_active(evidence):
+    if gap := evidence.passive_against_active():
         reasons.append(f"passive minus active {signed(gap.difference.value)}, {interval(gap.difference)}")
-    if unlike := evidence.unlikeness(evidence.cast.ensemble):
-        share = share_of(unlike.found, unlike.most)
-        reasons.append(f"{unlike.measure.name} {percent(share.value)} of the most, {interval(share, percent)}")
+    if level := evidence.diversity(evidence.roles.ensemble):
+        share = share_of(level.found, level.most)
+        reasons.append(f"{level.measure.name} {percent(share.value)} of the most, {interval(share, percent)}")
     causes = {
         ("yes", "no"): "It is off-policy-ness and not lack of diversity",
         ("yes", "yes"): "Off-policy-ness plays a part, although the members hardly differ",
@@ -103,22 +103,22 @@ def cause(evidence: Evidence) -> str:
 
 
 def off_policy(evidence: Evidence) -> Finding:
-    """The tandem isolates it: both members learn from the same batches, and one of them hardly ever acts."""
+    """Both members of a tandem learn from the same batches, and one of them hardly ever acts."""
     question = "Does learning from others' data hurt?"
-    found = passive_against_active(evidence)
+    found = evidence.passive_against_active()
     if found is None:
         return _missing(question, "the tandem")
-    words = Words(
+    texts = AnswerTexts(
         sign=-1,
         yes="Yes: on the same data the passive member falls behind the active one.",
         no="No: on the same data the passive member is even better.",
         level="No: on the same data the passive member is as good as the active one",
     )
-    return _answer(question, words, found, details=(_ownership(evidence),))
+    return _answer(question, texts, found, details=(_ownership(evidence),))
 
 
 def _ownership(evidence: Evidence) -> str:
-    ensemble, share = evidence.cast.ensemble, evidence.own_share(evidence.cast.ensemble)
+    ensemble, share = evidence.roles.ensemble, evidence.own_share(evidence.roles.ensemble)
     if ensemble is None:
         return "No ensemble was run, so there is no share of self-generated data."
     if share is not None:
@@ -128,20 +128,20 @@ def _ownership(evidence: Evidence) -> str:
         )
     return (
         "The share of self-generated data was not recorded in these runs; "
-        f"{ensemble.traits.members} members that act in turn generate 1/{ensemble.traits.members} each."
+        f"{ensemble.members} members that act in turn generate 1/{ensemble.members} each."
     )
 
 
 def diversity(evidence: Evidence) -> Finding:
-    """Little of it would mean that there is nothing to vote about, and nothing to curse either."""
+    """With little diversity there is nothing to gain from voting, and little off-policy data."""
     question = "Is there too little diversity?"
-    ensemble = evidence.cast.ensemble
-    unlike = evidence.unlikeness(ensemble)
-    if ensemble is None or unlike is None:
+    ensemble = evidence.roles.ensemble
+    level = evidence.diversity(ensemble)
+    if ensemble is None or level is None:
         return Finding(question, "missing", "Not measured: no diversity was recorded for the ensemble.")
-    found, limit = unlike.found, unlike.limit
+    found, limit = level.found, level.limit
     if found.runs < FEWEST_RUNS:
-        verdict, lead = "unsettled", f"Too few seeds to tell ({many(found.runs, 'seed')})."
+        verdict, lead = "unsettled", f"Too few seeds to tell ({plural(found.runs, 'seed')})."
     elif found.high < limit:
         verdict, lead = "yes", "Yes: the members act nearly alike, so there is little to gain from several of them."
     elif found.low > limit:
@@ -149,63 +149,65 @@ def diversity(evidence: Evidence) -> Finding:
     else:
         verdict, lead = "unsettled", "Too few seeds to tell: the interval includes the limit."
     hint = (FEW_SEEDS,) if verdict != "unsettled" and found.runs < ENOUGH_SEEDS else ()
-    return Finding(question, verdict, f"{lead} {_how_unlike(ensemble, unlike)}", (*_others(evidence), *hint))
-
-
-def _how_unlike(variant: Variant, unlike: Unlikeness) -> str:
-    measure, found, most = unlike.measure, unlike.found, unlike.most
-    value, share = f"{found.value:.4f} {measure.unit}".rstrip(), 100 * found.value / most
-    return (
-        f"{measure.name.capitalize()} of {variant.label}: {value} ({interval(found, '{:.4f}'.format)}), {share:.1f} % "
-        f"of the most there could be ({most:.2f}); below {percent(measure.little)} counts as little."
+    return Finding(
+        question, verdict, f"{lead} {_diversity_sentence(ensemble, level)}", (*_cerl_diversity(evidence), *hint)
     )
 
 
-def _others(evidence: Evidence) -> Iterator[str]:
-    cerl_variant = evidence.cast.cerl
-    other = evidence.unlikeness(cerl_variant)
+def _diversity_sentence(variant: Variant, level: DiversityLevel) -> str:
+    measure, found, most = level.measure, level.found, level.most
+    value, share = f"{found.value:.4f} {measure.unit}".rstrip(), 100 * found.value / most
+    return (
+        f"{measure.name.capitalize()} of {variant.label}: {value} ({interval(found, '{:.4f}'.format)}), {share:.1f} % "
+        f"of the most there could be ({most:.2f}); below {percent(measure.low_share)} counts as little."
+    )
+
+
+def _cerl_diversity(evidence: Evidence) -> Iterator[str]:
+    cerl_variant = evidence.roles.cerl
+    other = evidence.diversity(cerl_variant)
     if cerl_variant is not None and other is not None:
-        yield _how_unlike(cerl_variant, other)
+        yield _diversity_sentence(cerl_variant, other)
 
 
 def voting(evidence: Evidence) -> Finding:
     question = "Does acting together pay?"
-    ensemble = evidence.cast.ensemble
+    ensemble = evidence.roles.ensemble
     found = evidence.contrast(series_of(ensemble, "aggregate"), series_of(ensemble, "individual"))
     if found is None:
         return _missing(question, "an ensemble that acts together")
-    against = evidence.contrast(series_of(ensemble, "aggregate"), series_of(evidence.cast.single, "individual"))
-    words = Words(
+    against = evidence.contrast(series_of(ensemble, "aggregate"), series_of(evidence.roles.single, "individual"))
+    texts = AnswerTexts(
         sign=1,
         yes="Yes: together the members are better than one by one.",
         no="No: together the members are worse.",
         level="No: together the members are as good as one by one",
     )
-    return _answer(question, words, found, beside=against)
+    return _answer(question, texts, found, beside=against)
 
 
 def cerl(evidence: Evidence) -> Finding:
     question = "Does CERL pay?"
     found = evidence.contrast(
-        series_of(evidence.cast.cerl, "individual"), series_of(evidence.cast.ensemble, "individual")
+        series_of(evidence.roles.cerl, "individual"), series_of(evidence.roles.ensemble, "individual")
     )
     if found is None:
         return _missing(question, "CERL or the plain ensemble")
     together = evidence.contrast(
-        series_of(evidence.cast.cerl, "aggregate"), series_of(evidence.cast.ensemble, "aggregate")
+        series_of(evidence.roles.cerl, "aggregate"), series_of(evidence.roles.ensemble, "aggregate")
     )
-    words = Words(
+    texts = AnswerTexts(
         sign=1,
         yes="Yes: a member trained with CERL is better than a plain one.",
         no="No: members trained with CERL are worse.",
         level="No: members trained with CERL are as good as plain ones",
     )
-    return _answer(question, words, found, details=_given_back(evidence, found), beside=together)
+    return _answer(question, texts, found, details=_recovered(evidence, found), beside=together)
 
 
-def _given_back(evidence: Evidence, gained: Contrast) -> tuple[str, ...]:
-    """Only where loss and gain are beyond doubt."""
-    lost = members_against_single(evidence)
+def _recovered(evidence: Evidence, gained: Contrast) -> tuple[str, ...]:
+    """Only if both loss and gain are settled."""
+    lost = evidence.members_against_single()
     if lost is None or not lost.below or not gained.above:
         return ()
     return (f"That is {share_of_loss(gained.difference, lost.difference)}.",)
@@ -213,24 +215,24 @@ def _given_back(evidence: Evidence, gained: Contrast) -> tuple[str, ...]:
 
 def buffer(evidence: Evidence) -> Finding:
     question = "Does a larger buffer pay?"
-    larger, ensemble = evidence.cast.larger, evidence.cast.ensemble
+    larger, ensemble = evidence.roles.larger, evidence.roles.ensemble
     found = evidence.contrast(series_of(larger, "individual"), series_of(ensemble, "individual"))
     if larger is None or ensemble is None or found is None:
         return _no_larger(question, evidence)
     together = evidence.contrast(series_of(larger, "aggregate"), series_of(ensemble, "aggregate"))
-    sizes = f"{short_number(larger.traits.buffer)} transitions instead of {short_number(ensemble.traits.buffer)}"
-    words = Words(
+    sizes = f"{short_number(larger.capacity)} transitions instead of {short_number(ensemble.capacity)}"
+    texts = AnswerTexts(
         sign=1,
         yes=f"Yes: members are better with {sizes}.",
         no=f"No: members are worse with {sizes}.",
         level=f"No: members are as good with {sizes}",
     )
-    return _answer(question, words, found, beside=together)
+    return _answer(question, texts, found, beside=together)
 
 
 def _no_larger(question: str, evidence: Evidence) -> Finding:
-    """Where the usual buffer holds all of a run, no larger one was tried, and that is the answer."""
-    usual = evidence.cast.ensemble.traits.buffer if evidence.cast.ensemble else None
+    """A usual buffer that holds a whole run needs no larger one."""
+    usual = evidence.roles.ensemble.capacity if evidence.roles.ensemble else None
     steps = evidence.budget.steps if evidence.budget else None
     if usual is None or not steps:
         return _missing(question, "an ensemble with a larger buffer")
@@ -240,36 +242,9 @@ def _no_larger(question: str, evidence: Evidence) -> Finding:
     return Finding(question, "no", f"No: {buffer} all of a run's {steps:,} steps.")
 
 
-def contrasts(evidence: Evidence) -> dict[str, Contrast]:
-    """The differences to draw side by side, under short names."""
-    cast = evidence.cast
-    pairs = {
-        "indiv. − single agent": ((cast.ensemble, "individual"), (cast.single, "individual")),
-        "agg. − single agent": ((cast.ensemble, "aggregate"), (cast.single, "individual")),
-        "agg. − indiv.": ((cast.ensemble, "aggregate"), (cast.ensemble, "individual")),
-        "passive − active": ((cast.tandem, "passive"), (cast.tandem, "active")),
-        "CERL − plain, indiv.": ((cast.cerl, "individual"), (cast.ensemble, "individual")),
-        "CERL − plain, agg.": ((cast.cerl, "aggregate"), (cast.ensemble, "aggregate")),
-        "larger − usual buffer, indiv.": ((cast.larger, "individual"), (cast.ensemble, "individual")),
-        "larger − usual buffer, agg.": ((cast.larger, "aggregate"), (cast.ensemble, "aggregate")),
-    }
-    found = {name: evidence.contrast(series_of(*first), series_of(*second)) for name, (first, second) in pairs.items()}
-    return {name: contrast for name, contrast in found.items() if contrast is not None}
-
-
-def members_against_single(evidence: Evidence) -> Contrast | None:
-    return evidence.contrast(
-        series_of(evidence.cast.ensemble, "individual"), series_of(evidence.cast.single, "individual")
-    )
-
-
-def passive_against_active(evidence: Evidence) -> Contrast | None:
-    return evidence.contrast(series_of(evidence.cast.tandem, "passive"), series_of(evidence.cast.tandem, "active"))
-
-
 @dataclass(frozen=True)
-class Words:
-    """How to answer, if a difference is settled; `sign` is the one that means yes, `level` stands for a small one."""
+class AnswerTexts:
+    """The beginnings of an answer; `sign` is the sign that means yes, `level` is for a negligible difference."""
 
     sign: int
     yes: str
@@ -279,23 +254,23 @@ class Words:
 
 def _answer(
     question: str,
-    words: Words,
+    texts: AnswerTexts,
     found: Contrast,
     *,
     details: tuple[str, ...] = (),
     beside: Contrast | None = None,
 ) -> Finding:
-    """`beside` is another difference that belongs to the answer."""
-    more = (*details, *((compared(beside),) if beside else ()))
+    """`beside` is a second difference that belongs to the answer."""
+    more = (*details, *((beside.sentence,) if beside else ()))
     if found.settled:
-        verdict, lead = ("yes", words.yes) if np.sign(found.difference.value) == words.sign else ("no", words.no)
+        verdict, lead = ("yes", texts.yes) if np.sign(found.difference.value) == texts.sign else ("no", texts.no)
     elif found.negligible:
-        verdict, lead = "no", f"{words.level}, within {percent(NEGLIGIBLE)}."
+        verdict, lead = "no", f"{texts.level}, within {percent(NEGLIGIBLE)}."
     else:
-        verdict, lead = "unsettled", unsettled_because(found.difference)
+        verdict, lead = "unsettled", why_unsettled(found.difference)
     if found.settled and found.difference.runs < ENOUGH_SEEDS:
         more += (FEW_SEEDS,)
-    return Finding(question, verdict, f"{lead} {compared(found)}", more)
+    return Finding(question, verdict, f"{lead} {found.sentence}", more)
 
 
 def _missing(question: str, who: str) -> Finding:

@@ -1,23 +1,28 @@
-"""One function a figure: data in, a `Drawing` out (the figure, its caption and the data behind it)."""
+"""Figures from data: one function per figure, each of which returns a `Drawing` (figure, caption and data)."""
 
-from chorus.analysis.figures.bars import Labelled, improvement_bars, interval_estimates, score_bars
-from chorus.analysis.figures.curves import curve_grid, learning_curves
-from chorus.analysis.figures.diagrams import heads_and_targets, one_family, who_generates_who_learns
-from chorus.analysis.figures.drawing import Drawing, Line
-from chorus.analysis.figures.gaps import Gap, gap_correlation, gap_scatter
-from chorus.analysis.figures.profiles import improvement_probabilities, performance_profiles
-from chorus.analysis.figures.style import Look, Palette
-from chorus.analysis.figures.sweeps import Level, sweep
+from chorus.analysis.figures.bars import (
+    Gap,
+    gap_correlation,
+    gap_scatter,
+    improvement_bars,
+    improvement_probabilities,
+    interval_estimates,
+    score_bars,
+)
+from chorus.analysis.figures.curves import curve_grid, learning_curves, performance_profiles, sweep
+from chorus.analysis.figures.diagrams import data_shares_by_algorithm, heads_and_targets, who_generates_who_learns
+from chorus.analysis.figures.drawing import Drawing, LabelledEstimate, Line
+from chorus.analysis.figures.style import LineStyle, Palette
 
 __all__ = [
     "Drawing",
     "Gap",
-    "Labelled",
-    "Level",
+    "LabelledEstimate",
     "Line",
-    "Look",
+    "LineStyle",
     "Palette",
     "curve_grid",
+    "data_shares_by_algorithm",
     "gap_correlation",
     "gap_scatter",
     "heads_and_targets",
@@ -25,7 +30,6 @@ __all__ = [
     "improvement_probabilities",
     "interval_estimates",
     "learning_curves",
-    "one_family",
     "performance_profiles",
     "score_bars",
     "sweep",

@@ -1,4 +1,6 @@
-"""Bars and intervals: improvement per game (figures 2, 12, 13, 27, 28), scores by method (7), aggregates."""
+"""Bars and points with intervals: improvement per game (figures 2, 12, 13, 27, 28), scores per method (7), aggregates,
+probabilities of improvement, and the gap correlation (3, right).
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,97 +8,88 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from scipy import stats
 
-from chorus.analysis.bootstrap import Estimate
+from chorus.analysis.bootstrap import IntervalEstimate
 from chorus.analysis.figures.drawing import (
     Drawing,
-    add_legend,
+    LabelledEstimate,
     count_axis,
     in_house_style,
     shorten,
     soften,
     tag,
+    vertical_grid_only,
     zero_line,
 )
-from chorus.analysis.figures.style import INK, PANEL, Look
+from chorus.analysis.figures.style import GRID, INK, MUTED, PANEL, LineStyle
 
 SYMLOG_LINEAR = 0.1  # as in the paper's bars
-SYMLOG_TICKS = sorted({0.0} | {sign * size for size in (0.1, 0.3, 1, 3, 10, 30, 100, 1000) for sign in (-1, 1)})
-
-
-@dataclass(frozen=True)
-class Labelled:
-    """An estimate with the series it belongs to."""
-
-    label: str
-    look: Look
-    estimate: Estimate
+# The paper's figure 3, right, leaves out games that the single agent hardly plays.
+LOWEST_SINGLE_SCORE = 0.05
+_GAP_COLUMNS = ("environment", "active - passive", "single - ensemble (indiv.)", "excluded because")
+_SYMLOG_TICKS = sorted({0.0} | {sign * size for size in (0.1, 0.3, 1, 3, 10, 30, 100, 1000) for sign in (-1, 1)})
 
 
 @in_house_style
 def improvement_bars(
-    panels: Mapping[str, tuple[Look, Mapping[str, Estimate]]],
+    panels: Mapping[str, tuple[LineStyle, Mapping[str, IntervalEstimate]]],
     *,
     x_label: str,
     caption: str,
-    legend: bool = False,
 ) -> Drawing:
-    """A bar an environment, sorted, on a symlog axis that is linear within 0.1; one panel a comparison."""
+    """One panel per comparison with one bar per environment, sorted, on a symlog axis that is linear within 0.1."""
     most = max(len(bars) for _, bars in panels.values())
     figure = Figure(figsize=(PANEL[0], len(panels) * (0.5 + 0.2 * most) + 0.35), layout="constrained")
     drawing = Drawing(figure, caption, ("comparison", "environment", x_label, "low", "high", "runs"))
     grid = figure.subplots(len(panels), 1, squeeze=False, sharex=True)[:, 0]
-    for axes, (name, (look, bars)) in zip(grid, panels.items(), strict=True):
+    for axes, (name, (style, bars)) in zip(grid, panels.items(), strict=True):
         ordered = sorted(bars.items(), key=lambda item: item[1].value)
         positions = np.arange(len(ordered))
         found = [estimate for _, estimate in ordered]
-        drawn = axes.barh(positions, [e.value for e in found], height=0.72, color=look.hex, alpha=0.85)
+        drawn = axes.barh(positions, [e.value for e in found], height=0.72, color=style.hex, alpha=0.85)
         whiskers = axes.hlines(positions, [e.low for e in found], [e.high for e in found], color=INK, linewidth=1.1)
         for artist in (*drawn.patches, whiskers):
-            tag(artist, name, drawing.looks, look)
+            tag(artist, name, drawing.styles, style)
         for position, (env, e) in enumerate(ordered):
             drawing.add(axes, e.value, position, name, (name, env, e.value, e.low, e.high, e.runs))
         axes.set_title(name, fontsize=9)
         axes.set_yticks(positions, [shorten(env) for env, _ in ordered], fontsize=7.5)
         axes.set_xscale("symlog", linthresh=SYMLOG_LINEAR, linscale=0.6)
-        axes.grid(axis="x")
-        axes.grid(visible=False, axis="y")
+        vertical_grid_only(axes)
         axes.margins(y=0.02)
         zero_line(axes, horizontal=False)
         axes.tick_params(labelbottom=True)
         ends = axes.get_xlim()
-        fine = max(-ends[0], ends[1]) < 1  # room for ticks within the linear part
-        ticks = SYMLOG_TICKS + ([-0.05, 0.05] if fine else [])
+        fine = max(-ends[0], ends[1]) < 1  # there is room for ticks within the linear part
+        ticks = _SYMLOG_TICKS + ([-0.05, 0.05] if fine else [])
         axes.set_xticks([tick for tick in ticks if ends[0] <= tick <= ends[1]])
         count_axis(axes.xaxis)
         axes.minorticks_off()
         soften(axes)
     grid[-1].set_xlabel(x_label)
-    if legend:
-        add_legend(drawing)
     return drawing
 
 
 @in_house_style
-def score_bars(bars: Sequence[Labelled], *, title: str, x_label: str, caption: str) -> Drawing:
-    """One horizontal bar a method with its interval: final scores, or vote entropy beside them."""
+def score_bars(bars: Sequence[LabelledEstimate], *, x_label: str, caption: str) -> Drawing:
+    """One horizontal bar with its interval per method."""
     figure = Figure(figsize=(PANEL[0], 0.8 + 0.32 * len(bars)), layout="constrained")
     drawing = Drawing(figure, caption, ("series", x_label, "low", "high", "runs"))
     axes = figure.subplots()
     for position, bar in enumerate(reversed(bars)):
         found = bar.estimate
-        fill = bar.look.hex if bar.look.filled else "none"
+        fill = bar.style.hex if bar.style.filled else "none"
         (patch,) = axes.barh(
-            position, found.value, height=0.62, color=fill, alpha=0.85, edgecolor=bar.look.hex, linewidth=1.4
+            position, found.value, height=0.62, color=fill, alpha=0.85, edgecolor=bar.style.hex, linewidth=1.4
         )
-        tag(patch, bar.label, drawing.looks, bar.look)
-        _whisker(axes, position, found, drawing, bar.label, bar.look)
+        tag(patch, bar.label, drawing.styles, bar.style)
+        _whisker(axes, position, found, drawing, bar.label, bar.style)
         row = (bar.label, found.value, found.low, found.high, found.runs)
         drawing.add(axes, found.value, position, bar.label, row)
     axes.set_yticks(np.arange(len(bars)), [shorten(bar.label) for bar in reversed(bars)], color=INK)
-    axes.set(title=title, xlabel=x_label)
-    axes.grid(axis="x")
-    axes.grid(visible=False, axis="y")
+    axes.set_xlabel(x_label)
+    vertical_grid_only(axes)
     zero_line(axes, horizontal=False)
     count_axis(axes.xaxis)
     soften(axes)
@@ -105,27 +98,27 @@ def score_bars(bars: Sequence[Labelled], *, title: str, x_label: str, caption: s
 
 @in_house_style
 def interval_estimates(
-    panels: Mapping[str, Sequence[Labelled]], *, caption: str, direction: Mapping[str, str] | None = None
+    panels: Mapping[str, Sequence[LabelledEstimate]], *, caption: str, direction: Mapping[str, str] | None = None
 ) -> Drawing:
-    """One panel an aggregate: a dot and its interval for every series."""
+    """One panel per aggregate with one dot and interval per series."""
     count = max(len(entries) for entries in panels.values())
     figure = Figure(figsize=(PANEL[0], len(panels) * (0.55 + 0.21 * count)), layout="constrained")
     drawing = Drawing(figure, caption, ("aggregate", "series", "value", "low", "high", "runs"))
     grid = figure.subplots(len(panels), 1, squeeze=False)[:, 0]
     for axes, (name, entries) in zip(grid, panels.items(), strict=True):
         for position, entry in enumerate(reversed(entries)):
-            found, look = entry.estimate, entry.look
+            found, style = entry.estimate, entry.style
             (dot,) = axes.plot(
                 [found.value],
                 [position],
-                marker=look.marker,
-                color=look.hex,
-                markerfacecolor=look.hex if look.filled else "none",
+                marker=style.marker,
+                color=style.hex,
+                markerfacecolor=style.hex if style.filled else "none",
                 markersize=6,
                 linestyle="none",
             )
-            tag(dot, entry.label, drawing.looks, look)
-            _whisker(axes, position, found, drawing, entry.label, look)
+            tag(dot, entry.label, drawing.styles, style)
+            _whisker(axes, position, found, drawing, entry.label, style)
             row = (name, entry.label, found.value, found.low, found.high, found.runs)
             drawing.add(axes, found.value, position, entry.label, row)
         names = [shorten(entry.label) for entry in reversed(entries)]
@@ -133,14 +126,112 @@ def interval_estimates(
         axes.set_ylim(-0.6, len(entries) - 0.4)
         note = (direction or {}).get(name, "")
         axes.set_title(f"{name} {note}".strip(), fontsize=9)
-        axes.grid(axis="x")
-        axes.grid(visible=False, axis="y")
+        vertical_grid_only(axes)
         soften(axes)
     return drawing
 
 
-def _whisker(axes: Axes, at: float, found: Estimate, drawing: Drawing, series: str, look: Look) -> None:
-    if not found.certain:
+@in_house_style
+def improvement_probabilities(
+    pairs: dict[tuple[str, str], tuple[LineStyle, IntervalEstimate]], *, caption: str
+) -> Drawing:
+    """The probability that a run of the first method beats a run of the second; at one half neither is better."""
+    figure = Figure(figsize=(PANEL[0], 0.7 + 0.4 * len(pairs)), layout="constrained")
+    drawing = Drawing(figure, caption, ("method", "compared with", "probability", "low", "high", "runs"))
+    axes = figure.subplots()
+    for position, ((first, second), (style, found)) in enumerate(reversed(pairs.items())):
+        (dot,) = axes.plot(
+            [found.value],
+            [position],
+            marker="o",
+            color=style.hex,
+            linestyle="none",
+            markerfacecolor=style.hex if style.filled else "none",
+        )
+        tag(dot, first, drawing.styles, style)
+        _whisker(axes, position, found, drawing, first, style)
+        row = (first, second, found.value, found.low, found.high, found.runs)
+        drawing.add(axes, found.value, position, first, row)
+    names = [f"{shorten(first)}\nover {shorten(second)}" for first, second in reversed(pairs)]
+    axes.set_yticks(np.arange(len(names)), names, color=INK, fontsize=7.5)
+    axes.set(xlim=(-0.02, 1.02), ylim=(-0.6, len(pairs) - 0.4), xlabel="probability of improvement")
+    axes.axvline(0.5, color=MUTED, linewidth=0.8, zorder=1)
+    vertical_grid_only(axes)
+    soften(axes)
+    return drawing
+
+
+@dataclass(frozen=True)
+class Gap:
+    """The gaps of one environment in scores normalised by the single agent, and the single agent's own score."""
+
+    tandem: float
+    ensemble: float
+    single_score: float
+
+    @property
+    def exclusion(self) -> str | None:
+        """Why the paper leaves this environment out; None if it does not."""
+        if self.single_score < LOWEST_SINGLE_SCORE:
+            return f"single agent below {LOWEST_SINGLE_SCORE}"
+        if self.ensemble < 0:
+            return "ensemble above the single agent"
+        return None
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Pearson's and Spearman's correlation of the gaps that were kept; None if there are fewer than three."""
+
+    pearson: float | None
+    spearman: float | None
+    kept: int
+
+
+def gap_correlation(gaps: Sequence[Gap]) -> Correlation:
+    kept = [gap for gap in gaps if gap.exclusion is None]
+    x, y = np.array([gap.tandem for gap in kept]), np.array([gap.ensemble for gap in kept])
+    if len(kept) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return Correlation(None, None, len(kept))
+    return Correlation(float(stats.pearsonr(x, y)[0]), float(stats.spearmanr(x, y)[0]), len(kept))
+
+
+@in_house_style
+def gap_scatter(gaps: Mapping[str, Gap], *, style: LineStyle, caption: str) -> Drawing:
+    """One dot per environment; excluded environments have hollow dots and a reason in the data."""
+    figure = Figure(figsize=(4.4, 3.6), layout="constrained")
+    drawing = Drawing(figure, caption, _GAP_COLUMNS)
+    axes = figure.subplots()
+    for env, gap in gaps.items():
+        excluded = gap.exclusion
+        dot = axes.scatter(
+            [gap.tandem],
+            [gap.ensemble],
+            s=34,
+            facecolor="none" if excluded else style.hex,
+            edgecolor=MUTED if excluded else style.hex,
+            linewidth=1.1,
+            zorder=3,
+        )
+        tag(dot, "environments", drawing.styles, style)
+        drawing.add(axes, gap.tandem, gap.ensemble, "environments", (env, gap.tandem, gap.ensemble, excluded))
+    found = gap_correlation(list(gaps.values()))
+    parts = [f"r = {found.pearson:.2f}"] if found.pearson is not None else []
+    parts += [f"rank correlation {found.spearman:.2f}"] if found.spearman is not None else []
+    left_out = len(gaps) - found.kept
+    parts += [f"{found.kept} environments" + (f", {left_out} left out" if left_out else "")]
+    axes.set_title("\n".join([", ".join(parts[:-1]), parts[-1]]).strip(), fontsize=9)
+    axes.set(xlabel="tandem gap: active - passive", ylabel="ensemble gap: single - indiv.")
+    axes.axline((0, 0), slope=1, color=GRID, linewidth=1, zorder=1)
+    axes.grid(axis="both")
+    zero_line(axes)
+    zero_line(axes, horizontal=False)
+    soften(axes)
+    return drawing
+
+
+def _whisker(axes: Axes, at: float, found: IntervalEstimate, drawing: Drawing, series: str, style: LineStyle) -> None:
+    if not found.has_interval:
         return
     (whisker,) = axes.plot([found.low, found.high], [at, at], color=INK, linewidth=1.1, zorder=3)
-    tag(whisker, series, drawing.looks, look)
+    tag(whisker, series, drawing.styles, style)

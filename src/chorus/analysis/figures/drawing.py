@@ -1,6 +1,4 @@
-"""What a figure function returns: the figure, its caption, the data behind it, and where each datum was
-drawn.
-"""
+"""What a figure function returns: the figure, its caption, its data, and where each datum is drawn."""
 
 import csv
 import io
@@ -20,21 +18,22 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
-from chorus.analysis.figures.style import GRID, MUTED, Look, house_style
-from chorus.analysis.variants import short_number
+from chorus.analysis.bootstrap import IntervalEstimate
+from chorus.analysis.figures.style import GRID, MUTED, LineStyle, house_style
+from chorus.analysis.wording import short_number
 
-_CAPTION_LETTERS_AN_INCH = 18
-Cell = str | float | int | None
+_CAPTION_LETTERS_PER_INCH = 18
+Value = str | float | int | None
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Line:
-    """A curve with its interval; `runs` says how many runs each point rests on."""
+    """A curve with its interval and the number of runs behind each point."""
 
     label: str
-    look: Look
+    style: LineStyle
     x: np.ndarray
     y: np.ndarray
     low: np.ndarray
@@ -43,8 +42,17 @@ class Line:
 
 
 @dataclass(frozen=True)
+class LabelledEstimate:
+    """The estimate of one series."""
+
+    label: str
+    style: LineStyle
+    estimate: IntervalEstimate
+
+
+@dataclass(frozen=True)
 class Mark:
-    """Where row `row` of the data stands in the figure, in the coordinates of its axes."""
+    """Where row `row` of the data is drawn, in data coordinates of its axes."""
 
     axes: Axes
     x: float
@@ -55,39 +63,39 @@ class Mark:
 
 @dataclass
 class Drawing:
-    """A finished figure with everything a reader may ask of it."""
+    """A finished figure with its caption and data."""
 
     figure: Figure
     caption: str
     columns: tuple[str, ...]
-    rows: list[tuple[Cell, ...]] = field(default_factory=list)
+    rows: list[tuple[Value, ...]] = field(default_factory=list)
     marks: list[Mark] = field(default_factory=list)
-    looks: dict[str, Look] = field(default_factory=dict)
-    kind: str = "points"  # "curves" are read along a vertical line, points one at a time
+    styles: dict[str, LineStyle] = field(default_factory=dict)
+    kind: str = "points"  # the page reads "curves" along a vertical line and "points" one at a time
 
-    def add(self, axes: Axes, x: float, y: float, series: str, row: Sequence[Cell]) -> None:
+    def add(self, axes: Axes, x: float, y: float, series: str, row: Sequence[Value]) -> None:
         if np.isfinite(x) and np.isfinite(y):
             self.marks.append(Mark(axes, float(x), float(y), series, len(self.rows)))
         self.rows.append(tuple(row))
 
     def csv(self) -> str:
-        """The data as comma-separated text, numbers with six significant digits and holes left empty."""
+        """The data as comma-separated text: six significant digits, missing values empty."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(self.columns)
-        writer.writerows([plain(cell) for cell in row] for row in self.rows)
+        writer.writerows([_csv_cell(cell) for cell in row] for row in self.rows)
         return text.getvalue()
 
     def save(self, path: Path | str, *, captioned: bool = False) -> None:
-        """Writes the figure in the format of the file's ending (svg, pdf, png), with its caption if it stands alone."""
+        """Writes the figure as svg, pdf or png, after the suffix of the path; `captioned` adds the caption below."""
         with house_style(), missing_glyphs_allowed(), self._captioned() if captioned else nullcontext():
             around = "tight" if captioned else None
             self.figure.savefig(path, dpi=200, metadata=_undated(Path(path).suffix), bbox_inches=around)
 
     @contextmanager
     def _captioned(self) -> Iterator[None]:
-        """The caption below the figure, for as long as it is written."""
-        lines = textwrap.fill(self.caption, round(self.figure.get_figwidth() * _CAPTION_LETTERS_AN_INCH))
+        """Adds the caption below the figure while the context lasts."""
+        lines = textwrap.fill(self.caption, round(self.figure.get_figwidth() * _CAPTION_LETTERS_PER_INCH))
         text = self.figure.text(0.01, -0.02, lines, va="top", fontsize=7, color=MUTED)
         try:
             yield
@@ -96,7 +104,7 @@ class Drawing:
 
 
 def in_house_style(draw: Callable[P, T]) -> Callable[P, T]:
-    """Makes a figure function draw under the house style, whatever the caller's matplotlib settings are."""
+    """Decorates a figure function to draw in the house style, whatever the caller's matplotlib settings are."""
 
     @wraps(draw)
     def styled(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -106,16 +114,14 @@ def in_house_style(draw: Callable[P, T]) -> Callable[P, T]:
     return styled
 
 
-def tag(artist: Artist, series: str, looks: dict[str, Look], look: Look) -> None:
-    """Marks an artist as belonging to a series, so that the report can hide it; ids carry numbers, never
-    text.
-    """
-    looks.setdefault(series, look)
-    artist.set_gid(f"series-{list(looks).index(series)}")
+def tag(artist: Artist, series: str, styles: dict[str, LineStyle], style: LineStyle) -> None:
+    """Marks an artist as part of a series, so that the report can hide it; ids hold numbers, never text."""
+    styles.setdefault(series, style)
+    artist.set_gid(f"series-{list(styles).index(series)}")
 
 
 def shorten(label: str, length: int = 34) -> str:
-    """A label cut in the middle where it would push the data off its own figure; the data keep it whole."""
+    """A label cut in the middle, so that it leaves room for the data; the CSV data keep the whole label."""
     half = (length - 1) // 2
     return label if len(label) <= length else f"{label[:half]}…{label[-half:]}"
 
@@ -125,15 +131,15 @@ def add_legend(drawing: Drawing) -> None:
         Line2D(
             [],
             [],
-            color=look.hex,
-            linestyle=look.dash,
-            marker=look.marker if drawing.kind == "points" else None,
-            markerfacecolor=look.hex if look.filled else "none",
+            color=style.hex,
+            linestyle=style.dash,
+            marker=style.marker if drawing.kind == "points" else None,
+            markerfacecolor=style.hex if style.filled else "none",
         )
-        for look in drawing.looks.values()
+        for style in drawing.styles.values()
     ]
     if handles:
-        labels = [shorten(name.lstrip("_") or "unnamed", 48) for name in drawing.looks]
+        labels = [shorten(name.lstrip("_") or "unnamed", 48) for name in drawing.styles]
         legend = drawing.figure.legend(
             handles, labels, loc="outside lower center", ncols=2 if len(labels) > 1 else 1, handlelength=2.4
         )
@@ -143,6 +149,11 @@ def add_legend(drawing: Drawing) -> None:
 def zero_line(axes: Axes, horizontal: bool = True) -> None:
     draw = axes.axhline if horizontal else axes.axvline
     draw(0, color=MUTED, linewidth=0.8, zorder=1)
+
+
+def vertical_grid_only(axes: Axes) -> None:
+    axes.grid(axis="x")
+    axes.grid(visible=False, axis="y")
 
 
 def count_axis(axis: Any) -> None:
@@ -156,7 +167,7 @@ def soften(axes: Axes) -> None:
     axes.spines["bottom"].set_color(GRID)
 
 
-def plain(cell: Cell) -> str:
+def _csv_cell(cell: Value) -> str:
     if cell is None or (isinstance(cell, float | np.floating) and not np.isfinite(cell)):
         return ""
     return f"{cell:.6g}" if isinstance(cell, float | np.floating) else str(cell)
@@ -164,7 +175,7 @@ def plain(cell: Cell) -> str:
 
 @contextmanager
 def missing_glyphs_allowed() -> Iterator[None]:
-    """SVG text is set by the reader's own fonts, so a glyph matplotlib's font lacks is no loss."""
+    """Silences matplotlib: the reader's own fonts set SVG text, so a missing glyph does not matter."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         yield

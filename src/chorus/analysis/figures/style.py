@@ -1,8 +1,8 @@
-"""The one place that decides how figures look.
+"""Colours, dashes, markers and sizes of all figures.
 
-Colours are chosen to stay apart under the common colour deficiencies, and colour never carries meaning
-alone: policies differ by dashes, variants beyond the palette by markers. Each colour has a twin for dark
-backgrounds; the report swaps them, so `LIGHT` and `DARK` list the same roles in the same order.
+Colours stay distinguishable under the common colour deficiencies, and colour never carries meaning alone: policies
+differ by dashes, variants beyond the palette by markers. `LIGHT` and `DARK` list the same colours for light and dark
+backgrounds in the same order, so that the report can swap them.
 """
 
 from collections.abc import Sequence
@@ -27,15 +27,15 @@ DASHES: dict[str, tuple[float, tuple[float, ...]]] = {
 SOLID: Literal["solid"] = "solid"
 Dash = Literal["solid"] | tuple[float, tuple[float, ...]]
 
-# A role keeps its colour from report to report, as long as it is not taken by a sibling.
-ROLE_COLOUR = {"single": 0, "ensemble": 1, "cross": 2, "tandem": 3, "cross_own": 4, "horizons": 5}
+# The first variant of a role has the same colour in every report.
+ROLE_COLOUR = {"single": 0, "ensemble": 1, "cerl": 2, "tandem": 3}
 
-PANEL = (4.4, 2.9)  # inches: at a phone's width the text stays readable
+PANEL = (4.4, 2.9)  # inches; text stays readable at the width of a phone
 
 
 @dataclass(frozen=True)
-class Look:
-    """How one series is drawn, everywhere."""
+class LineStyle:
+    """How a series is drawn in every figure."""
 
     colour: int
     marker: str = "o"
@@ -51,20 +51,20 @@ class Look:
 
     @property
     def filled(self) -> bool:
-        """Policies of one variant share its colour; hollow marks set those apart that are not solid."""
+        """Whether marks are filled; policies with dashed lines have hollow ones."""
         return self.policy not in DASHES
 
 
 class Palette:
-    """Gives each variant of a dataset one colour, and each of its policies a dash."""
+    """One colour per variant of a dataset, and one dash per policy."""
 
     def __init__(self, variants: Sequence[Variant]) -> None:
         taken: set[int] = set()
         self._colours: dict[str, tuple[int, str]] = {}
         for variant in variants:
-            wanted = ROLE_COLOUR.get(variant.traits.role)
+            wanted = ROLE_COLOUR.get(variant.role)
             free = [c for c in range(len(LIGHT)) if c not in taken]
-            reserved = {ROLE_COLOUR.get(v.traits.role) for v in variants}
+            reserved = {ROLE_COLOUR.get(v.role) for v in variants}
             if wanted is None or wanted not in free:
                 wanted = next((c for c in free if c not in reserved), free[0] if free else None)
             round_, colour = divmod(len(self._colours), len(LIGHT))
@@ -72,16 +72,14 @@ class Palette:
             taken.add(colour)
             self._colours[variant.label] = (colour, MARKERS[round_ % len(MARKERS)])
 
-    def look(self, variant: Variant, policy: str) -> Look:
+    def style(self, variant: Variant, policy: str) -> LineStyle:
         colour, marker = self._colours[variant.label]
-        single = variant.traits.members == 1 and policy == "individual"
-        return Look(colour, marker, "aggregate" if single else policy)
+        single = variant.members == 1 and policy == "individual"
+        return LineStyle(colour, marker, "aggregate" if single else policy)
 
 
 def house_style() -> AbstractContextManager[None]:
-    """Settings for everything drawn here; text is never read as mathematics, because labels come from
-    users.
-    """
+    """Matplotlib settings of all figures; text is never parsed as mathematics, because labels come from users."""
     return mpl.rc_context(
         {
             "font.family": "sans-serif",

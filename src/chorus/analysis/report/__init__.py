@@ -1,8 +1,6 @@
-"""One self-contained HTML page from run directories: the answer first, then the evidence, then how it was
-made.
-"""
+"""The report: one self-contained HTML page about run directories, with answers, figures and tables."""
 
-from chorus.analysis.report.writing import write_dataset_report, write_report
-from chorus.analysis.summary import Finding, Summary
+from chorus.analysis.findings import Finding, Summary
+from chorus.analysis.report.document import write_dataset_report, write_report
 
 __all__ = ["Finding", "Summary", "write_dataset_report", "write_report"]

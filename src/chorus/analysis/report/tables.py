@@ -1,4 +1,4 @@
-"""The tables of a report: final scores, runs, coverage, configurations, versions."""
+"""The tables of a page: final scores, runs, coverage, settings, versions."""
 
 import json
 from collections.abc import Sequence
@@ -8,13 +8,13 @@ from typing import Any
 from chorus.analysis.bootstrap import MeanResampler
 from chorus.analysis.loading import Dataset
 from chorus.analysis.results import Results
-from chorus.analysis.runs import clean
-from chorus.analysis.variants import short_number
+from chorus.analysis.wording import short_number
+from chorus.runs.logs import printable
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What a cell shows and what it sorts by."""
+    """The text of a cell and its key for sorting."""
 
     text: str
     sort: float | str
@@ -26,6 +26,8 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
+    """A row; it is hidden with its series or its environment."""
+
     cells: tuple[Cell, ...]
     series: str | None = None
     env: str | None = None
@@ -38,13 +40,13 @@ class Table:
     rows: tuple[Row, ...]
 
 
-def words(text: str) -> Cell:
-    shown = clean(text)
+def text_cell(text: str) -> Cell:
+    shown = printable(text)
     return Cell(shown, shown)
 
 
-def number(value: float, text: str | None = None) -> Cell:
-    """NaN sorts last and shows as a dash."""
+def number_cell(value: float, text: str | None = None) -> Cell:
+    """NaN is sorted last and shown as a dash."""
     missing = value != value
     return Cell("–" if missing else text or f"{value:.4g}", float("-inf") if missing else float(value))
 
@@ -59,15 +61,15 @@ def final_table(results: Results, resampler: MeanResampler) -> Table:
                 continue
             found = resampler.estimate(final.values)
             cells = (
-                words(env),
-                words(series.label),
-                number(found.value),
-                number(found.low),
-                number(found.high),
-                number(found.runs, str(found.runs)),
-                number(final.last_step, short_number(final.last_step)),
-                number(final.evaluations, str(final.evaluations)),
-                words(_remark(final.finished, final.left_out)),
+                text_cell(env),
+                text_cell(series.label),
+                number_cell(found.value),
+                number_cell(found.low),
+                number_cell(found.high),
+                number_cell(found.runs, str(found.runs)),
+                number_cell(final.last_step, short_number(final.last_step)),
+                number_cell(final.evaluations, str(final.evaluations)),
+                text_cell(_remark(final.finished, final.left_out)),
             )
             rows.append(Row(cells, series.label, env))
     columns = (
@@ -86,12 +88,12 @@ def final_table(results: Results, resampler: MeanResampler) -> Table:
 
 def _remark(finished: bool, left_out: int) -> str:
     if not finished:
-        return "none has finished: score so far"
+        return "no run has finished: score so far"
     return f"{left_out} unfinished left out" if left_out else ""
 
 
 def run_table(dataset: Dataset) -> Table:
-    """Every run directory that was found, with how it ended."""
+    """One row per run directory, with its state and problems."""
     labels = {run: variant.label for variant in dataset.variants for run in variant.runs}
     rows = []
     for position, run in enumerate(dataset.runs):
@@ -99,27 +101,27 @@ def run_table(dataset: Dataset) -> Table:
         if run.repeated_lines:
             remarks.append(f"{run.repeated_lines} repeated lines, the last counted")
         cells = (
-            words(run.name),
-            words(run.env),
-            words(labels[position]),
-            number(run.seed, str(run.seed)),
-            words(run.state),
-            number(run.last_step, f"{run.last_step:,}"),
-            number(run.damaged_lines, str(run.damaged_lines)),
-            words("; ".join(remarks)),
+            text_cell(run.name),
+            text_cell(run.env),
+            text_cell(labels[position]),
+            number_cell(run.seed, str(run.seed)),
+            text_cell(run.state),
+            number_cell(run.last_step, f"{run.last_step:,}"),
+            number_cell(run.damaged_lines, str(run.damaged_lines)),
+            text_cell("; ".join(remarks)),
         )
         rows.append(Row(cells, env=run.env))
     for unusable in dataset.unusable:
-        blank = words("")
+        blank = text_cell("")
         cells = (
-            words(unusable.path.name),
+            text_cell(unusable.path.name),
             blank,
             blank,
             blank,
-            words(unusable.state),
+            text_cell(unusable.state),
             blank,
             blank,
-            words(f"not used: {unusable.reason}"),
+            text_cell(f"not used: {unusable.reason}"),
         )
         rows.append(Row(cells))
     columns = ("Run", "Environment", "Algorithm", "Seed", "State", "Last step", "Damaged lines", "Remark")
@@ -127,19 +129,19 @@ def run_table(dataset: Dataset) -> Table:
 
 
 def coverage_table(dataset: Dataset) -> Table:
-    """Which seeds each variant has in each environment."""
+    """The seeds of each variant in each environment."""
     rows = []
     for env in dataset.envs:
-        cells = [words(env)]
+        cells = [text_cell(env)]
         for variant in dataset.variants:
             seeds = sorted(dataset.runs[run].seed for run in variant.runs if dataset.runs[run].env == env)
-            cells.append(number(len(seeds), f"{len(seeds)} ({_ranges(seeds)})" if seeds else "none"))
+            cells.append(number_cell(len(seeds), f"{len(seeds)} ({_ranges(seeds)})" if seeds else "none"))
         rows.append(Row(tuple(cells), env=env))
     return Table("coverage-table", ("Environment", *(v.label for v in dataset.variants)), tuple(rows))
 
 
 def difference_table(dataset: Dataset) -> Table:
-    """The settings in which the variants differ; what all share is in the full configurations."""
+    """The settings in which variants differ; the full configurations hold the others."""
     keys = sorted({key for variant in dataset.variants for key in variant.settings})
     absent = object()
     rows = []
@@ -147,12 +149,12 @@ def difference_table(dataset: Dataset) -> Table:
         values = [variant.settings.get(key, absent) for variant in dataset.variants]
         if any(value != values[0] for value in values):
             shown = ["" if value is absent else _show(value) for value in values]
-            rows.append(Row((words(key), *map(words, shown))))
+            rows.append(Row((text_cell(key), *map(text_cell, shown))))
     return Table("settings-table", ("Setting", *(v.label for v in dataset.variants)), tuple(rows))
 
 
 def configurations(dataset: Dataset) -> list[tuple[str, str]]:
-    """The whole configuration of the first run of each variant, as it was written."""
+    """The configuration of the first run of each variant."""
     return [
         (variant.label, json.dumps(dataset.runs[variant.runs[0]].config, indent=2, ensure_ascii=False))
         for variant in dataset.variants
@@ -160,7 +162,7 @@ def configurations(dataset: Dataset) -> list[tuple[str, str]]:
 
 
 def version_table(dataset: Dataset) -> Table:
-    """Versions and platforms with how many runs used them: more than one line for a name is worth a look."""
+    """Versions and platforms with the number of runs; several rows per name mean that runs used different versions."""
     counts: dict[tuple[str, str], int] = {}
     for run in dataset.runs:
         packages = run.meta.get("packages")
@@ -170,7 +172,10 @@ def version_table(dataset: Dataset) -> Table:
             if value is not None:
                 key = (str(name), _show(value))
                 counts[key] = counts.get(key, 0) + 1
-    rows = [Row((words(name), words(value), number(count, str(count)))) for (name, value), count in counts.items()]
+    rows = [
+        Row((text_cell(name), text_cell(value), number_cell(count, str(count))))
+        for (name, value), count in counts.items()
+    ]
     return Table("versions-table", ("Name", "Version", "Runs"), tuple(rows))
 
 
@@ -179,7 +184,7 @@ def _show(value: Any) -> str:
 
 
 def _ranges(numbers: Sequence[int]) -> str:
-    """0, 1, 2, 5 as 0-2, 5."""
+    """`0-2, 5` for 0, 1, 2, 5."""
     parts: list[list[int]] = []
     for n in numbers:
         if parts and n == parts[-1][-1] + 1:

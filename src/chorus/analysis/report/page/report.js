@@ -8,7 +8,7 @@
 
   // ---- theme -------------------------------------------------------------------------------------------------------
   function remember(value) {
-    // A page opened from a file may be denied storage; the theme then lasts as long as the page.
+    // A page opened from a file may have no storage; the theme is then forgotten when the page is closed.
     try { localStorage.setItem("chorus-theme", value); } catch (error) { return; }
   }
   try {
@@ -137,7 +137,7 @@
     return figureData.get(figure);
   }
 
-  document.querySelectorAll(".plate").forEach(function (figure) {
+  document.querySelectorAll("figure.panel").forEach(function (figure) {
     const drawing = figure.querySelector(".drawing");
     const svg = drawing.querySelector("svg");
     const layer = document.createElementNS(SVG, "g");
@@ -172,8 +172,8 @@
       const zoom = svg.viewBox.baseVal.width / box.width;
       return [box.left + x / zoom, box.top + y / zoom];
     }
-    function panelOf(marks, x, y) {
-      // Of several panels, the one whose marks are nearest to the pointer.
+    function marksOfNearestAxes(marks, x, y) {
+      // The marks of the axes that are nearest to the pointer.
       const near = marks.reduce((best, mark) =>
         (Math.hypot(mark[0] - x, mark[1] - y) < Math.hypot(best[0] - x, best[1] - y) ? mark : best));
       return marks.filter((mark) => mark[4] === near[4]);
@@ -183,13 +183,13 @@
       const marks = data.marks.filter(visible);
       if (!marks.length) return clear();
       const [x, y] = toDrawing(event.clientX, event.clientY);
-      current = nearestMarks(data, panelOf(marks, x, y), x, y);
+      current = nearestMarks(data, marksOfNearestAxes(marks, x, y), x, y);
       highlight(data, current);
       return place(event.clientX, event.clientY);
     }
     drawing.addEventListener("pointermove", point);
     drawing.addEventListener("pointerdown", point);
-    // A finger leaves as it lifts; its tip stays until something else is touched.
+    // Lifting a finger also fires pointerleave; its tooltip stays until something else is touched.
     drawing.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse") clear(); });
     addEventListener("pointerdown", (event) => { if (!drawing.contains(event.target)) layer.replaceChildren(); });
     drawing.addEventListener("blur", clear);
@@ -259,6 +259,6 @@
     });
   });
 
-  // A printed page has no one to open its folded parts.
+  // Folded parts cannot be opened on paper.
   addEventListener("beforeprint", () => document.querySelectorAll("details:not(.menu)").forEach((part) => { part.open = true; }));
 })();

@@ -1,0 +1,150 @@
+"""What every figure and sentence is made from, and the warnings that a reader of them needs."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from chorus.analysis import figures
+from chorus.analysis.bootstrap import MeanResampler, Rng
+from chorus.analysis.comparisons import Band
+from chorus.analysis.figures.style import LineStyle, Palette
+from chorus.analysis.loading import Dataset
+from chorus.analysis.normalisation import (
+    Normalisation,
+    Reference,
+    by_single_agent,
+    choose_normalisation,
+    references_for,
+)
+from chorus.analysis.results import Results, Series
+from chorus.analysis.variants import NO_IDENTITY
+from chorus.analysis.wording import plural
+from chorus.envs.atari_games import is_atari
+from chorus.runs.logs import final_evaluations
+
+
+@dataclass(frozen=True)
+class AnalysisContext:
+    """The results under analysis with the normalisation, palette and random numbers that all figures share."""
+
+    results: Results
+    normalisation: Normalisation
+    palette: Palette
+    rng: Rng
+    resampler: MeanResampler
+    references: dict[str, Reference] | None = None
+
+    def normalised_by_single_agent(self) -> "AnalysisContext":
+        """The same results in scores relative to the single agent, where these are defined."""
+        known = references_for(self.results.envs, self.references)
+        return replace(self, normalisation=by_single_agent(self.results, known) or self.normalisation)
+
+    @property
+    def envs(self) -> tuple[str, ...]:
+        """The environments for which the normalisation is defined."""
+        return tuple(env for env in self.results.envs if env in self.normalisation.envs)
+
+    def style(self, series: Series) -> LineStyle:
+        return self.palette.style(series.variant, series.policy)
+
+    def line(self, series: Series, band: Band, envs: Sequence[str]) -> figures.Line:
+        x = band.frames if x_label(envs) == "frames" else band.steps
+        return figures.Line(series.label, self.style(series), x, band.value, band.low, band.high, band.runs)
+
+    def complete_series(self, series: Sequence[Series] | None = None) -> list[Series]:
+        """The series with a curve in every environment: only these can be aggregated side by side."""
+        envs = self.envs
+        chosen = self.results.series if series is None else series
+        return [s for s in chosen if envs and all(self.results.curve(s, env) for env in envs)]
+
+    def shared_envs(self, *series: Series) -> list[str]:
+        return [env for env in self.results.envs_of(series) if env in self.normalisation.envs]
+
+    def seeds(self, series: Sequence[Series], envs: Sequence[str]) -> str:
+        """`5 seeds`, or `3 to 5 seeds`."""
+        counts = [len(f.values) for s in series for env in envs if (f := self.results.final(s, env))]
+        low, high = min(counts, default=0), max(counts, default=0)
+        return plural(low, "seed") if low == high else f"{low} to {high} seeds"
+
+    def incomplete_note(self) -> str:
+        """A sentence that names the series which a figure over all environments leaves out; empty if there are none."""
+        kept = self.complete_series()
+        names = [s.label for s in self.results.series if s not in kept]
+        return f" Not run in every environment, so not shown: {', '.join(names)}." if names else ""
+
+
+def make_context(
+    dataset: Dataset,
+    seed: int = 0,
+    references: dict[str, Reference] | None = None,
+    normalisation: str | None = None,
+) -> AnalysisContext:
+    """The context of a dataset; `seed` is that of every bootstrap interval."""
+    results, rng = Results(dataset), np.random.default_rng(seed)
+    chosen = choose_normalisation(results, references, normalisation)
+    return AnalysisContext(results, chosen, Palette(dataset.variants), rng, MeanResampler(rng), references)
+
+
+def x_label(envs: Sequence[str]) -> str:
+    """Atari is plotted over emulator frames, as is the custom; everything else over agent steps."""
+    return "frames" if all(map(is_atari, envs)) else "agent steps"
+
+
+def final_meaning(envs: Sequence[str]) -> str:
+    counts = sorted({final_evaluations(env) for env in envs})
+    last = " or ".join(map(str, counts))
+    return f"final score: mean of a run's last {last} evaluations, or of all if there are fewer"
+
+
+def find_warnings(context: AnalysisContext) -> list[str]:
+    """Sentences about everything that could mislead somebody who reads only the summary."""
+    results, dataset = context.results, context.results.dataset
+    found = []
+    if smoke := sum(run.config.get("scale") == "smoke" for run in dataset.runs):
+        whose = "" if smoke == len(dataset.runs) else f" ({plural(smoke, 'run')} of {len(dataset.runs)})"
+        found.append(f"At the smoke scale{whose} nothing is learnt: this shows that everything works, and no more.")
+    states = Counter(run.state for run in dataset.runs)
+    if early := [f"{states[state]} {state}" for state in ("running", "failed", "unknown") if states[state]]:
+        found.append(
+            f"Runs that have not ended: {', '.join(early)}. They are in the curves, and in final scores only where no "
+            "run of that algorithm has ended."
+        )
+    if states["diverged"]:
+        found.append(f"{plural(states['diverged'], 'run')} diverged; the last evaluations count as the outcome.")
+    if dataset.unusable:
+        found.append(f"{plural(len(dataset.unusable), 'run')} could not be used; the table of runs says why.")
+    if older := sum(NO_IDENTITY in run.problems for run in dataset.runs):
+        found.append(f"{plural(older, 'run')} without an identity (older version): compared with nothing.")
+    if dataset.damaged_lines:
+        found.append(f"{plural(dataset.damaged_lines, 'damaged line')} skipped (a run was killed while writing).")
+    if outside := [env for env in results.envs if env not in context.normalisation.envs]:
+        found.append(f"Not normalised, so only in their own figures: {', '.join(outside)}.")
+    steps = {env: [f.last_step for s in results.series if (f := results.final(s, env))] for env in results.envs}
+    if uneven := [env for env, last in steps.items() if max(last) > 1.05 * min(last)]:
+        found.append(f"Algorithms are compared at different numbers of steps in {', '.join(uneven)}.")
+    return found + coverage_warnings(dataset)
+
+
+def coverage_warnings(dataset: Dataset) -> list[str]:
+    """Sentences about environments and seeds that a variant lacks, and about seeds that it has more than once."""
+    found = []
+    for variant in dataset.variants:
+        seeds: dict[str, list[int]] = {env: [] for env in dataset.envs}
+        for run in variant.runs:
+            seeds[dataset.runs[run].env].append(dataset.runs[run].seed)
+        all_seeds = {seed for present in seeds.values() for seed in present}
+        for env, present in seeds.items():
+            if not present:
+                found.append(f"{variant.label} has no run on {env}.")
+                continue
+            if missing := sorted(all_seeds - set(present)):
+                found.append(f"{variant.label} on {env} lacks seed {_list(missing)}, which it has elsewhere.")
+            if doubles := sorted({seed for seed in present if present.count(seed) > 1}):
+                found.append(f"{variant.label} on {env} has seed {_list(doubles)} more than once; each run counts.")
+    return found
+
+
+def _list(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, numbers))

@@ -1,0 +1,141 @@
+"""How variants belong together: comparison groups, and sweep axes.
+
+A comparison group is a single agent with the ensemble, the tandem and the CERL it is compared with. A sweep axis is one
+numeric setting over several values of otherwise equal variants.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from chorus.analysis.results import Results, Series
+from chorus.analysis.variants import CAPACITY, MEMBERS, PASSIVE_SHARE, SHARED_LAYERS, AxisStyle, Variant
+
+# Settings that count as swept wherever they tell variants of one preset apart, as when several sweeps are mixed.
+COMMON_AXES = {
+    MEMBERS: AxisStyle("ensemble size N", log=True),
+    SHARED_LAYERS: AxisStyle("shared layers L", log=False),
+    CAPACITY: AxisStyle("replay capacity (transitions)", log=True),
+    PASSIVE_SHARE: AxisStyle("passive share p of the tandem", log=False),
+}
+# They mean nothing for a single agent, which is drawn as a reference level instead.
+_OF_ENSEMBLES = (MEMBERS, SHARED_LAYERS, PASSIVE_SHARE)
+
+
+@dataclass(frozen=True)
+class ComparisonGroup:
+    """The variants of one comparison; None for what was not run."""
+
+    single: Series | None
+    ensemble: Variant | None
+    cerl: Variant | None
+    tandem: Variant | None
+    others: tuple["ComparisonGroup", ...] = ()
+    """The same comparison around each other ensemble, where a setting was swept."""
+
+    @property
+    def empty(self) -> bool:
+        return not (self.single or self.ensemble or self.cerl or self.tandem)
+
+
+def find_comparison_groups(results: Results) -> list[ComparisonGroup]:
+    """One group per `group` of the runs; of several ensembles the one with most runs is in its centre.
+
+    Groups of ablations alone are left out, unless there is nothing else.
+    """
+    own = [v for v in results.dataset.variants if v.role != "published"]
+    groups = []
+    for name in dict.fromkeys(v.group for v in own):
+        variants = [v for v in own if v.group == name]
+        ensembles = [v for v in variants if v.role == "ensemble"]
+        main = max(ensembles, key=_support, default=None)
+        others = tuple(_around(ensemble, variants) for ensemble in ensembles if ensemble is not main)
+        groups.append(replace(_around(main, variants), others=others))
+    return [group for group in groups if not group.empty] or groups
+
+
+def pairs_of_interest(group: ComparisonGroup) -> list[tuple[Series, Series]]:
+    """The paper's pairs: members and votes with the single agent, CERL with the plain ensemble, votes with members."""
+    pairs = []
+    for policy in ("individual", "aggregate"):
+        if group.single and group.ensemble:
+            pairs.append((Series(group.ensemble, policy), group.single))
+        if group.ensemble and group.cerl:
+            pairs.append((Series(group.cerl, policy), Series(group.ensemble, policy)))
+    if group.ensemble:
+        pairs.append((Series(group.ensemble, "aggregate"), Series(group.ensemble, "individual")))
+    return pairs
+
+
+def _around(ensemble: Variant | None, variants: Sequence[Variant]) -> ComparisonGroup:
+    centre = ensemble or variants[0]
+    single, cerl, tandem = (
+        min((v for v in variants if v.role == role), key=centre.distance, default=None)
+        for role in ("single", "cerl", "tandem")
+    )
+    return ComparisonGroup(Series(single, "individual") if single else None, ensemble, cerl, tandem)
+
+
+def _support(variant: Variant) -> tuple[int, float, int]:
+    return (len(variant.runs), -(variant.number(SHARED_LAYERS) or 0), variant.members)
+
+
+@dataclass(frozen=True)
+class SweepAxis:
+    """One setting over several values, with one line per set of otherwise equal variants."""
+
+    path: str
+    style: AxisStyle
+    lines: tuple[tuple[Variant, ...], ...]  # each ordered by the value of the setting
+    references: tuple[Variant, ...]  # single agents, if the setting does not apply to them
+
+    @property
+    def name(self) -> str:
+        """A unique name for files and page elements."""
+        return self.path.rsplit(".", 1)[-1] if self.path in COMMON_AXES else self.path.replace(".", "-")
+
+    def value(self, variant: Variant) -> float:
+        return float(variant.number(self.path) or 0.0)
+
+    def line_label(self, line: Sequence[Variant]) -> str:
+        """The common title of the variants, with the settings that tell the line from others of its preset."""
+        first = line[0]
+        title = first.title if len({variant.title for variant in line}) == 1 else first.preset
+        alone = [other[0].preset for other in self.lines].count(first.preset) == 1
+        settings = first.identity.settings
+        others = [] if alone else [settings[p].label for p, _ in _other_settings(first, self.path) if p in settings]
+        return ", ".join(filter(None, [title, *others]))
+
+
+def find_sweep_axes(results: Results) -> tuple[SweepAxis, ...]:
+    variants = results.dataset.variants
+    styles = COMMON_AXES | {path: style for v in variants for path, style in v.identity.axes.items()}
+    found = []
+    for path, style in styles.items():
+        of_ensembles = path in _OF_ENSEMBLES
+        swept = [v for v in variants if v.number(path) is not None and (v.members > 1 or not of_ensembles)]
+        lines: dict[str, list[Variant]] = {}
+        for variant in swept:
+            same_preset = [v for v in swept if v.preset == variant.preset]
+            title = "" if _titles_follow(path, same_preset) else variant.title
+            lines.setdefault(repr((variant.preset, title, _other_settings(variant, path))), []).append(variant)
+        several = [line for line in lines.values() if len({v.number(path) for v in line}) > 1]
+        if several:
+            singles = [v for v in variants if v.role == "single"] if of_ensembles else []
+            ordered = tuple(_ordered(line, path) for line in several)
+            found.append(SweepAxis(path, style, ordered, tuple(singles[:1])))
+    return tuple(found)
+
+
+def _ordered(line: Sequence[Variant], path: str) -> tuple[Variant, ...]:
+    return tuple(sorted(line, key=lambda variant: variant.number(path) or 0.0))
+
+
+def _titles_follow(path: str, variants: Sequence[Variant]) -> bool:
+    """Whether titles differ exactly where the setting does, as those of tandems with several passive shares."""
+    pairs = {(v.title, v.number(path)) for v in variants}
+    return len(pairs) == len({title for title, _ in pairs}) == len({value for _, value in pairs})
+
+
+def _other_settings(variant: Variant, path: str) -> list[tuple[str, Any]]:
+    return [(other, value) for other, value in variant.distinguishing if other != path]

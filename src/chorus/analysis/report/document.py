@@ -1,0 +1,231 @@
+"""A page as one self-contained HTML file, and its figures as inline SVG.
+
+Matplotlib writes colours and ids. Here its colours become CSS variables, so that one figure serves light and dark; its
+ids become unique in the page; and artists that belong to a series say so. Matplotlib's writer has escaped all text.
+"""
+
+import base64
+import hashlib
+import io
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from chorus.analysis.context import AnalysisContext, make_context
+from chorus.analysis.figures.drawing import Drawing, Value, missing_glyphs_allowed
+from chorus.analysis.figures.style import DARK, GRID, INK, LIGHT, MUTED, PAPER, SOLID, LineStyle, house_style
+from chorus.analysis.findings import Summary, summarise
+from chorus.analysis.loading import Dataset, load_runs
+from chorus.analysis.normalisation import Reference
+from chorus.analysis.report import tables
+from chorus.analysis.report.sections import Panel, Section, make_sections
+from chorus.errors import ChorusError
+
+POINTS_PER_INCH = 72
+VARIABLES = {INK: "--ink", MUTED: "--muted", GRID: "--grid", PAPER: "--paper"} | {
+    colour: f"--c{number}" for number, colour in enumerate(LIGHT)
+}
+COLOUR = re.compile("|".join(VARIABLES))
+GROUP = re.compile(r'<g id="([\w.-]+)"')
+IDENTIFIER = re.compile(r'((?:\bid=|xlink:href=)"#?|url\(#)([\w.-]+)')
+FONT_FAMILY = re.compile(r"(font: [^;\"]*?[\d.]+px )[^;\"]*")
+# The largest magnification of a figure on a wide screen, in CSS pixels per point.
+LARGEST_ZOOM = 1.6
+
+
+def write_report(
+    paths: Sequence[Path | str],
+    out: Path | str,
+    *,
+    title: str | None = None,
+    seed: int = 0,
+    references: dict[str, Reference] | None = None,
+    normalisation: str | None = None,
+) -> Summary:
+    """Reads run directories, writes the report to `out`, and returns its summary.
+
+    The same runs and the same seed give the same bytes.
+    """
+    return write_dataset_report(
+        load_runs(paths), out, title=title, seed=seed, references=references, normalisation=normalisation
+    )
+
+
+def write_dataset_report(dataset: Dataset, out: Path | str, **options: Any) -> Summary:
+    """Writes the report of a loaded dataset; takes the options of `write_report`."""
+    out = Path(out)
+    if out.is_dir():
+        raise ChorusError(f"{out} is a folder; give the name of a file such as {out / 'report.html'}.")
+    return write_page(*render_report(dataset, **options), out)
+
+
+def write_page(text: str, summary: Summary, out: Path) -> Summary:
+    """Writes a page and returns its summary with the path."""
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ChorusError(f"{out} could not be written ({error.strerror}); choose another file.") from error
+    return replace(summary, out=out)
+
+
+def render_report(
+    dataset: Dataset,
+    *,
+    title: str | None = None,
+    seed: int = 0,
+    references: dict[str, Reference] | None = None,
+    normalisation: str | None = None,
+) -> tuple[str, Summary]:
+    """The page as text, and its summary."""
+    context = make_context(dataset, seed, references, normalisation)
+    summary = summarise(context, title)
+    return render_page(context, summary, make_sections(context), seed), summary
+
+
+def render_page(context: AnalysisContext, summary: Summary, sections: list[Section], seed: int) -> str:
+    """The page: answers, figures in sections, then tables and configurations."""
+    dataset = context.results.dataset
+    series_numbers = {series.label: number for number, series in enumerate(context.results.series)}
+    env_numbers = {env: number for number, env in enumerate(dataset.envs)}
+    script, stylesheet = _page_file("report.js"), _page_file("report.css")
+    environment = Environment(
+        loader=PackageLoader("chorus.analysis.report", "page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["swatch"] = swatch
+    shown = [[_rendered(panel, series_numbers) for panel in section.panels] for section in sections]
+    return environment.get_template("report.html.j2").render(
+        summary=summary,
+        sections=list(zip(sections, shown, strict=True)),
+        series=[(s.label, context.style(s)) for s in context.results.series],
+        series_numbers=series_numbers,
+        env_numbers=env_numbers,
+        tables={
+            "final": tables.final_table(context.results, context.resampler),
+            "runs": tables.run_table(dataset),
+            "coverage": tables.coverage_table(dataset),
+            "settings": tables.difference_table(dataset),
+            "versions": tables.version_table(dataset),
+        },
+        configurations=tables.configurations(dataset),
+        seed=seed,
+        script=Markup(script),
+        script_hash=_hash(script),
+        stylesheet=Markup(theme() + stylesheet),
+    )
+
+
+def _rendered(panel: Panel, series_numbers: dict[str, int]) -> dict[str, Any]:
+    svg = to_svg(panel.drawing, panel.name, series_numbers)
+    data = json.dumps(hover_data(panel.drawing, series_numbers), separators=(",", ":"), allow_nan=False)
+    legend = [(label, style) for label, style in panel.drawing.styles.items() if label in series_numbers]
+    width = panel.drawing.figure.get_figwidth() * POINTS_PER_INCH
+    return {
+        "panel": panel,
+        "svg": svg,
+        # Without "<" in it, text from runs cannot close the data block.
+        "data": Markup(data.replace("<", "\\u003c")),
+        "largest": round(width * LARGEST_ZOOM),
+        "legend": legend if panel.drawing.kind == "curves" else [],  # other figures name their series on an axis
+    }
+
+
+def to_svg(drawing: Drawing, name: str, series_numbers: Mapping[str, int]) -> Markup:
+    """Inline SVG; `series_numbers` are the numbers that the page gives to the series."""
+    text = io.StringIO()
+    with house_style(), missing_glyphs_allowed():
+        drawing.figure.savefig(text, format="svg", metadata={"Date": None}, facecolor="none")
+    svg = text.getvalue()
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"\s*<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'(<svg [^>]*?) width="[^"]*"', r"\1", svg, count=1)
+    svg = re.sub(r'(<svg [^>]*?) height="[^"]*"', r"\1", svg, count=1)
+    svg = COLOUR.sub(lambda match: f"var({VARIABLES[match[0]]})", svg)
+    svg = FONT_FAMILY.sub(r"\1var(--sans)", svg)
+    labels = list(drawing.styles)
+
+    def open_group(match: re.Match[str]) -> str:
+        kind, _, number = match[1].partition("-")
+        if kind != "series" or not number.isdigit():
+            return match[0]
+        page_number = series_numbers.get(labels[int(number)])
+        return "<g" if page_number is None else f'<g data-series="{page_number}"'
+
+    svg = GROUP.sub(open_group, svg)
+    # Matplotlib derives ids from memory addresses. Numbered in order they are the same in every report.
+    numbers: dict[str, int] = {}
+    svg = IDENTIFIER.sub(lambda m: f"{m[1]}{name}-{numbers.setdefault(m[2], len(numbers))}", svg)
+    return Markup(svg)
+
+
+def hover_data(drawing: Drawing, series_numbers: Mapping[str, int]) -> dict[str, Any]:
+    """The data of a figure and the position of each datum, for the page's script."""
+    figure = drawing.figure
+    points_per_pixel = POINTS_PER_INCH / figure.dpi
+    height = figure.get_figheight() * POINTS_PER_INCH
+    panels = {axes: number for number, axes in enumerate(figure.axes)}
+    marks = []
+    for axes, panel in panels.items():
+        here = [mark for mark in drawing.marks if mark.axes is axes]
+        if here:
+            places = axes.transData.transform([(mark.x, mark.y) for mark in here]) * points_per_pixel
+            places = np.round(np.abs([0, height] - places), 1).tolist()  # the y axis of SVG points down
+            marks += [
+                [*place, series_numbers.get(mark.series, -1), mark.row, panel]
+                for place, mark in zip(places, here, strict=True)
+            ]
+    rows = [[_plain(cell) for cell in row] for row in drawing.rows]
+    return {"kind": drawing.kind, "columns": drawing.columns, "rows": rows, "marks": marks}
+
+
+def _plain(cell: Value) -> Value:
+    """Strict JSON has no NaN; numbers have six significant digits, as in the CSV files."""
+    if not isinstance(cell, float):
+        return cell
+    return float(f"{cell:.6g}") if math.isfinite(cell) else None
+
+
+def swatch(style: LineStyle) -> Markup:
+    """A short sample of a line."""
+    pattern = "" if style.dash == SOLID else f' stroke-dasharray="{" ".join(map(str, style.dash[1]))}"'
+    return Markup(
+        '<svg class="swatch" viewBox="0 0 24 8" aria-hidden="true"><line x1="1" y1="4" x2="23" y2="4" '
+        f'stroke="var(--c{style.colour})" stroke-width="2.6"{pattern}/></svg>'
+    )
+
+
+def theme() -> str:
+    """The figure colours as CSS variables, for light and dark."""
+
+    def block(colours: tuple[str, ...], ink: str, muted: str, grid: str, paper: str) -> str:
+        series = "".join(f"--c{number}:{colour};" for number, colour in enumerate(colours))
+        return f"{{{series}--ink:{ink};--muted:{muted};--grid:{grid};--paper:{paper};}}"
+
+    light = block(LIGHT, INK, MUTED, GRID, PAPER)
+    dark = block(DARK, "#e8eaf0", "#a3acba", "#333b48", "#161a21")
+    return (
+        f":root{light}\n@media screen{{:root[data-theme=dark]{dark}"
+        f"@media (prefers-color-scheme:dark){{:root:not([data-theme=light]){dark}}}}}\n"
+    )
+
+
+def _page_file(name: str) -> str:
+    return files("chorus.analysis.report").joinpath("page", name).read_text(encoding="utf-8")
+
+
+def _hash(script: str) -> str:
+    """The hash by which the content security policy permits the page's own script, and no other."""
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -1,0 +1,83 @@
+"""How sentences write numbers, counts and intervals."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from chorus.analysis.bootstrap import ENOUGH_SEEDS, FEWEST_RUNS, IntervalEstimate
+
+FEW_SEEDS = f"With fewer than {ENOUGH_SEEDS} seeds intervals are too narrow: take this as a hint."
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 seed`, `5 seeds`."""
+    return f"{count} {noun}{'s' if count != 1 else ''}"
+
+
+def short_number(value: Any) -> str:
+    """250000 as 250k and 4000000 as 4M; anything but a number as it is."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:.4g}{letter}"
+    return f"{value:g}"
+
+
+def number(value: float) -> str:
+    """About three digits, never in powers of ten."""
+    size = abs(value)
+    return f"{value:,.{0 if size >= 1_000 else 1 if size >= 10 else 2 if size >= 0.1 or size == 0 else 4}f}"
+
+
+def signed(value: float) -> str:
+    return ("+" if value >= 0 else "") + number(value)
+
+
+def percent(share: float, *, careful: bool = False) -> str:
+    """Whole percents; `careful` adds a digit where rounding could claim certainty."""
+    return f"{100 * share:.1f} %" if careful and 0.99 < share < 1 else f"{100 * share:.0f} %"
+
+
+def share_of(found: IntervalEstimate, whole: float) -> IntervalEstimate:
+    """The estimate as a share of `whole`."""
+    return replace(found, value=found.value / whole, low=found.low / whole, high=found.high / whole)
+
+
+def interval(found: IntervalEstimate, shown: Callable[[float], str] = signed) -> str:
+    """`95 % interval +0.51 to +2.3, 5 seeds`, or why there is none."""
+    if not found.has_interval:
+        return f"{plural(found.runs, 'seed')}, so no interval"
+    return f"95 % interval {shown(found.low)} to {shown(found.high)}, {plural(found.runs, 'seed')}"
+
+
+def share_of_loss(gained: IntervalEstimate, lost: IntervalEstimate) -> str:
+    """The interval is that of the gain; the loss is taken as estimated."""
+    share, low, high = (100 * value / -lost.value for value in (gained.value, gained.low, gained.high))
+    return (
+        f"{share:.0f} % of what members had lost to the single agent "
+        f"(95 % interval {low:.0f} to {high:.0f} %, the loss taken as estimated)"
+    )
+
+
+def why_unsettled(found: IntervalEstimate) -> str:
+    """Why a difference is not settled, and how many seeds might settle it."""
+    if found.runs < FEWEST_RUNS or not found.has_interval:
+        return f"Too few seeds to tell: {plural(found.runs, 'seed')}, and it takes at least {FEWEST_RUNS}."
+    needed = seeds_needed(found)
+    remedy = f"; if the difference is real, it takes about {needed} seeds to show" if needed else ""
+    return f"Too few seeds to tell: the interval includes zero{remedy}."
+
+
+def seeds_needed(found: IntervalEstimate, most: int = 100) -> int | None:
+    """The number of seeds at which an interval of this estimate would exclude zero; None if it is above `most`.
+
+    The width of an interval shrinks with the square root of the number of seeds.
+    """
+    half = (found.high - found.low) / 2
+    if found.value == 0 or not np.isfinite(half):
+        return None
+    needed = int(np.ceil(found.runs * (half / found.value) ** 2)) + 1
+    return needed if found.runs < needed <= most else None

@@ -1,0 +1,303 @@
+"""The reader of a run directory's files (docs/run-directory.md), for finished, running, failed and damaged runs.
+
+Nothing here interprets a run. A file that cannot be read becomes a sentence in `Run.problems` instead of an exception,
+so that one broken run does not hide the others. Damaged lines, such as the half line of a killed run, are skipped and
+counted. This module imports no JAX.
+"""
+
+import json
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from chorus.errors import ChorusError
+
+# A directory with one of these files is a run directory.
+RUN_FILES = ("config.json", "metrics.jsonl")
+STATES = ("finished", "diverged", "running", "failed", "unknown")
+EVALUATION = re.compile(r"eval/([^/]+)/episodic_return")
+
+_MUJOCO = re.compile(
+    r"(Ant|HalfCheetah|Hopper|Humanoid|HumanoidStandup|InvertedDoublePendulum|InvertedPendulum|Pusher|Reacher|Swimmer"
+    r"|Walker2d)-v\d+"
+)
+# Counts pass through float64 columns, which represent integers exactly up to here.
+_LARGEST_COUNT = 2**52
+_FIELDS = itemgetter("metric", "iteration", "step", "frames", "value")
+# `last_step` reads this many bytes from the end of a log: many times its longest line.
+_TAIL_BYTES = 4_096
+
+
+@dataclass(frozen=True)
+class MetricColumns:
+    """The metric lines of a run as columns of equal length, in file order."""
+
+    metric: np.ndarray  # index into the names of a `MetricNames`
+    iteration: np.ndarray
+    step: np.ndarray
+    frames: np.ndarray
+    value: np.ndarray
+
+    @property
+    def count(self) -> int:
+        return len(self.value)
+
+
+class MetricNames:
+    """Numbers metric names, so that columns of several runs hold the same integers for the same name."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def number(self, name: str) -> int:
+        return self._numbers.setdefault(name, len(self._numbers))
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._numbers)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run directory: its configuration, its state, and what could not be read."""
+
+    path: Path
+    env: str
+    preset: str
+    seed: int
+    config: dict[str, Any] = field(repr=False)
+    meta: dict[str, Any] = field(repr=False)
+    state: str = "unknown"
+    reason: str | None = None
+    last_step: int = 0
+    damaged_lines: int = 0
+    repeated_lines: int = 0
+    problems: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return printable(self.path.name)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the last evaluations are the run's outcome; divergence is an outcome too."""
+        return self.state in ("finished", "diverged")
+
+
+def is_run(path: Path) -> bool:
+    return any((path / name).is_file() for name in RUN_FILES)
+
+
+def read_run(path: Path, names: MetricNames) -> tuple[Run, MetricColumns]:
+    """A run directory and its metrics."""
+    problems: list[str] = []
+    config = read_object(path / "config.json", problems)
+    meta = read_object(path / "meta.json", problems)
+    status = read_object(path / "status.json", problems)
+    if members := status.get("diverged_members"):
+        problems.append(f"diverged members: {members}")
+    columns, damaged, repeated = read_metrics(path / "metrics.jsonl", names, problems)
+    state = status.get("state")
+    run = Run(
+        path=path,
+        env=env_id(config),
+        preset=_text(config.get("preset"), "unknown preset"),
+        seed=_seed(config.get("seed"), problems),
+        config=config,
+        meta=meta,
+        state=state if state in STATES else "unknown",
+        reason=_text(status.get("reason"), "") or None,
+        last_step=int(columns.step.max()) if columns.count else 0,
+        damaged_lines=damaged,
+        repeated_lines=repeated,
+        problems=tuple(problems),
+    )
+    return run, columns
+
+
+def env_id(config: dict[str, Any]) -> str:
+    env = config.get("env")
+    return _text(env.get("id") if isinstance(env, dict) else env, "unknown environment")
+
+
+def read_object(path: Path, problems: list[str]) -> dict[str, Any]:
+    """A JSON object; empty if it cannot be read, with a sentence in `problems`."""
+    try:
+        content = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        problems.append(f"{path.name} is missing")
+        return {}
+    except (OSError, ValueError) as error:
+        problems.append(f"{path.name} could not be read: {error}")
+        return {}
+    if not isinstance(content, dict):
+        problems.append(f"{path.name} holds {type(content).__name__} where an object was expected")
+        return {}
+    return content
+
+
+def read_metrics(path: Path, names: MetricNames, problems: list[str]) -> tuple[MetricColumns, int, int]:
+    """The metrics of a file, the number of damaged lines and the number of repeated ones.
+
+    The last of repeated lines counts, because a resumed run wrote it.
+    """
+    try:
+        records = _parse(path.read_bytes())
+    except OSError as error:
+        problems.append(f"{path.name} could not be read: {error.strerror}")
+        records = []
+    table = _all_rows(records, names)
+    if table is None:
+        found = [row for record in records if (row := _row(record, names)) is not None]
+        table = np.array(found, dtype=np.float64).reshape(-1, 5)
+    damaged = len(records) - len(table)
+    key = table[:, 0] * 2.0**32 + table[:, 1]
+    kept = len(key) - 1 - np.unique(key[::-1], return_index=True)[1]
+    repeated = len(key) - len(kept)
+    table = table[np.sort(kept)] if repeated else table
+    columns = MetricColumns(
+        metric=table[:, 0].astype(np.int32),
+        iteration=table[:, 1].astype(np.int64),
+        step=table[:, 2].astype(np.int64),
+        frames=table[:, 3].astype(np.int64),
+        value=table[:, 4].copy(),
+    )
+    return columns, damaged, repeated
+
+
+def last_step(log: Path) -> int:
+    """The step of a log's last whole line; 0 if there is none. Reads only the end of the file."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, file.seek(0, 2) - _TAIL_BYTES))
+            lines = file.read().splitlines(keepends=True)
+    except OSError:
+        return 0
+    for line in reversed(lines):
+        if line.endswith(b"\n"):
+            try:
+                return int(json.loads(line)["step"])
+            except (ValueError, KeyError, TypeError):
+                continue
+    return 0
+
+
+def final_evaluations(env: str) -> int:
+    """The number of last evaluations that the final score is the mean of."""
+    return 5 if _MUJOCO.fullmatch(env) else 10
+
+
+def final_returns(path: Path) -> tuple[dict[str, float], int]:
+    """The mean return of each policy over the last evaluations of a run, and how many evaluations those are."""
+    problems: list[str] = []
+    names = MetricNames()
+    columns, _, _ = read_metrics(path / "metrics.jsonl", names, problems)
+    config = read_object(path / "config.json", problems)
+    if problems:
+        raise ChorusError(f"{path} cannot be read as a run: {'; '.join(problems)}; pass a run directory")
+    last = final_evaluations(env_id(config))
+    returns = {}
+    for name in names.names():
+        if match := EVALUATION.fullmatch(name):
+            returns[match[1]] = columns.value[columns.metric == names.number(name)]
+    iterations = min(last, max(map(len, returns.values()), default=0))
+    return {policy: float(np.mean(values[-last:])) for policy, values in returns.items()}, iterations
+
+
+def disk_use(path: Path) -> tuple[float, float] | None:
+    """The peak disk use of a run and the mean size of a checkpoint, in megabytes; None if they were not logged."""
+    values: dict[str, list[float]] = defaultdict(list)
+    for record in read_records(path / "timings.jsonl"):
+        if isinstance(record.get("metric"), str) and isinstance(record.get("value"), int | float):
+            values[record["metric"]].append(record["value"])
+    peak, checkpoints = values["system/disk_megabytes"], values["system/checkpoint_megabytes"]
+    return (max(peak), float(np.mean(checkpoints))) if peak and checkpoints else None
+
+
+def read_records(log: Path) -> Iterator[dict[str, Any]]:
+    """The undamaged records of a log; none if there is no such file."""
+    try:
+        content = log.read_bytes()
+    except OSError:
+        return
+    yield from (record for record in _parse(content) if isinstance(record, dict))
+
+
+def printable(text: str) -> str:
+    """Text that is safe in HTML and XML: white space becomes a space, other control characters become a mark."""
+    return "".join(c if c.isprintable() else " " if c.isspace() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def _parse(content: bytes) -> list[Any]:
+    """One value per line that is not blank, None for a line that is not strict JSON.
+
+    A file without damage is parsed at once, which is four times faster.
+    """
+    lines = [line for line in content.splitlines() if line.strip()]
+    try:
+        records = json.loads(b"[" + b",".join(lines) + b"]", parse_constant=_refuse)
+        if len(records) == len(lines):
+            return list(records)
+    except ValueError:
+        pass
+    return [_parse_line(line) for line in lines]
+
+
+def _parse_line(line: bytes) -> Any:
+    try:
+        return json.loads(line, parse_constant=_refuse)
+    except ValueError:
+        return None
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not strict JSON")
+
+
+def _all_rows(records: Iterable[Any], names: MetricNames) -> np.ndarray | None:
+    """All rows at once; None if any record is not as it should be, so that each must be checked on its own."""
+    try:
+        metric, *counts, value = zip(*map(_FIELDS, records), strict=True)
+        if set(map(type, metric)) != {str} or not set(map(type, value)) <= {int, float}:
+            return None
+        if any(set(map(type, column)) != {int} for column in counts):
+            return None
+        numbers = {name: names.number(name) for name in dict.fromkeys(metric)}
+        table = np.array([list(map(numbers.__getitem__, metric)), *counts, value], dtype=np.float64).T
+    except (TypeError, KeyError, ValueError, OverflowError):
+        return None
+    sound = np.isfinite(table).all() and table[:, 1:4].min() >= 0 and table[:, 1:4].max() <= _LARGEST_COUNT
+    return table if sound else None
+
+
+def _row(record: Any, names: MetricNames) -> tuple[int, int, int, int, float] | None:
+    try:
+        value, metric, iteration = record["value"], record["metric"], record["iteration"]
+        step = record["step"]
+        frames = record.get("frames", step)
+        if type(metric) is not str or not (type(iteration) is type(step) is type(frames) is int):
+            return None
+        if type(value) not in (int, float) or not math.isfinite(value):
+            return None
+        if min(iteration, step, frames) < 0 or max(iteration, step, frames) > _LARGEST_COUNT:
+            return None
+        return names.number(metric), iteration, step, frames, value
+    except (TypeError, KeyError, AttributeError, OverflowError):
+        return None
+
+
+def _text(value: Any, default: str) -> str:
+    return printable(value) if isinstance(value, str) and value else default
+
+
+def _seed(value: Any, problems: list[str]) -> int:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    problems.append(f"config.json gives no whole number as seed (found {value!r}); counted as seed 0")
+    return 0
