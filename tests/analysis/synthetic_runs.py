@@ -160,9 +160,7 @@ def write_study(
         for env in envs:
             for seed in range(seeds):
                 levels = LEVELS.get(preset) or (
-                    {"individual": 0.8, "aggregate": 1.1}
-                    if option_applies("members", preset)
-                    else {"individual": 1.0}
+                    {"individual": 0.8, "aggregate": 1.1} if option_applies("members", preset) else {"individual": 1.0}
                 )
                 entropy = {"bootstrapped-dqn": 0.9, "cerl": 0.8}.get(preset)
                 SyntheticRun(

@@ -3,8 +3,13 @@
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from chorus.errors import ChorusError
+from chorus.plugins import load_plugins
+
+if TYPE_CHECKING:
+    from chorus.analysis.loading import Dataset
 
 SCALES = ("human", "single", "min-max")
 
@@ -79,6 +84,8 @@ def run(args: argparse.Namespace) -> int:
 
     references = read_references(args.references) if args.references else None
     dataset = load_runs(args.runs)
+    for note in missing_plugins(dataset):
+        print(f"Note: {note}; the report shows what the runs recorded")
     if args.beside:
         dataset = merge(dataset, load_curves(args.beside, dataset.envs))
     summary = write_dataset_report(
@@ -98,3 +105,17 @@ def run(args: argparse.Namespace) -> int:
             print(f"Data: {path}")
     print(f"Report: {summary.out}")
     return 0
+
+
+def missing_plugins(dataset: "Dataset") -> list[str]:
+    """Load the plugins that the runs were trained with; a sentence for each that is not there any more."""
+    names = dict.fromkeys(
+        name for run in dataset.runs for name in run.meta.get("plugins") or () if isinstance(name, str)
+    )
+    problems = []
+    for name in names:
+        try:
+            load_plugins([name])
+        except ChorusError as problem:
+            problems.append(str(problem))
+    return problems
