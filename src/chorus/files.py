@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +29,13 @@ def read_json_or_yaml(path: Path) -> Any:
         return read_json(path)
     import yaml
 
+    class Loader(yaml.SafeLoader):
+        """Reads 1e-4 as a number; YAML 1.1 would ask for 1.0e-4."""
+
+    exponent = re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+$")
+    Loader.add_implicit_resolver("tag:yaml.org,2002:float", exponent, list("-+0123456789"))
     try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
+        return yaml.load(path.read_text(encoding="utf-8"), Loader)
     except yaml.YAMLError as problem:
         raise ValueError(" ".join(str(problem).split())) from problem
 

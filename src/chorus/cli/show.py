@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
 
     from chorus.config.identity import run_name
     from chorus.config.presets import PRESETS, find_preset
-    from chorus.config.resolution import resolve
+    from chorus.config.resolution import read_file, resolve
     from chorus.files import flatten
     from chorus.runs.assembly import Assembly, count_parameters
 
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
             print_component(component)
         return 0
     preset = find_preset(args.preset)
-    if args.env is None and args.config is None:
+    if args.env is None and not read_file(args.config).get("env"):
         args.env = preset.home
     resolved = resolve(request_from(args))
     if args.json:
