@@ -32,8 +32,7 @@ def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from chorus.cli.findings import write_findings
-    from chorus.cli.grid import device_for, print_plan, run_jobs, suggested
+    from chorus.cli.grid import device_for, print_plan, run_jobs, suggested, write_findings
     from chorus.scheduling.jobs import jobs_of
     from chorus.studies.demo import DEMO, LONG
 

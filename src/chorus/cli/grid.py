@@ -1,4 +1,4 @@
-"""Options, plan and summary of every command that runs many jobs."""
+"""Options, plan, summary and report of every command that runs many jobs."""
 
 import argparse
 import shlex
@@ -20,6 +20,9 @@ from chorus.scheduling.engines import ENGINES, check_choice
 if TYPE_CHECKING:
     from chorus.scheduling.grid import GridResult
     from chorus.scheduling.jobs import Job
+
+# Of the paper's figures.
+_FORMATS = ("svg", "png")
 
 
 def add_grid_options(parser: argparse.ArgumentParser) -> None:
@@ -194,3 +197,38 @@ def this_command() -> str:
     """This command as it can be typed again, with its path if the shell would not find it."""
     by_path = ["python", "-m", "chorus"] if Path(sys.argv[0]).name == "__main__.py" else [sys.argv[0]]
     return shlex.join([*(["chorus"] if shutil.which("chorus") else by_path), *sys.argv[1:]])
+
+
+def write_findings(jobs: "Sequence[Job]", folder: Path, title: str, figure: int | None = None, tag: str = "") -> None:
+    """Answers in the terminal, the report and perhaps a figure in `folder`."""
+    from chorus.analysis.context import make_context
+    from chorus.analysis.loading import load_runs
+    from chorus.analysis.paper import draw_paper_figure
+    from chorus.analysis.report import write_dataset_report
+    from chorus.errors import ChorusError
+    from chorus.scheduling.jobs import evaluated
+
+    found = evaluated(jobs)
+    if not found:
+        print("no run has been evaluated yet, so there is nothing to draw")
+        return
+    dataset = load_runs(found)
+    report = folder / f"report{tag}.html"
+    summary = write_dataset_report(dataset, report, title=title)
+    for finding in summary.findings:
+        print(f"{finding.question} {finding.answer}")
+        for detail in finding.details:
+            print(f"  {detail}")
+    for warning in summary.warnings:
+        print(f"Note: {warning}")
+    if figure is not None:
+        try:
+            panels = draw_paper_figure(make_context(dataset), figure)
+        except ChorusError as problem:
+            print(f"no figure: {problem}")
+            panels = {}
+        for name, drawing in panels.items():
+            for ending in _FORMATS:
+                drawing.save(folder / f"figure{figure}{tag}-{name}.{ending}", captioned=True)
+            print(f"figure: {folder / f'figure{figure}{tag}-{name}.svg'} (and .png)")
+    print(f"report: {report}")

@@ -39,8 +39,7 @@ def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
 def run(args: argparse.Namespace) -> int:
     import hashlib
 
-    from chorus.cli.findings import write_findings
-    from chorus.cli.grid import device_for, print_plan, run_jobs, suggested
+    from chorus.cli.grid import device_for, print_plan, run_jobs, suggested, write_findings
     from chorus.errors import ChorusError
     from chorus.scheduling.jobs import jobs_for
     from chorus.studies.sweep import Sweep
