@@ -14,7 +14,7 @@ another row: frames go on across it.
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Integer, Shaped
@@ -24,12 +24,16 @@ from chorus.replay.columns import Columns, ColumnTypes, ring_slices, row_bytes
 from chorus.replay.ownership import Episodes, Ownership
 
 TRANSITION, TERMINATED, TRUNCATED = 1, 2, 4
+# The owner of a transition whose action all members chose together; no member has this number.
+ENSEMBLE = 65_535
 _ENDED = TERMINATED | TRUNCATED
 
 # Final observations need rows too. A ring of moderate size has one for every transition, so that even episodes of
 # one step leave room for `capacity` transitions; a huge one has room for episodes of eight steps and more.
 _MODERATE_BYTES = 2 * 1024**3
 _SHORTEST_EPISODES_OF_HUGE_RINGS = 8
+
+Index = TypeVar("Index", Ownership, Episodes)
 
 
 @dataclass(frozen=True)
@@ -117,7 +121,10 @@ class Ring:
         self.cursor = Cursor(zeros.copy(), zeros.copy(), zeros.copy())
         self._lane_start = np.arange(layout.lanes, dtype=np.int64) * layout.rows
         self._protected = zeros - 1
-        self._kept_up: list[Ownership | Episodes] = []
+        self._indexes: list[Ownership | Episodes] = []
+        self.sampler_memory: dict[str, Any] = {}
+        """What a sampler remembers of errors (`Sampler.feedback`); emptied at the start of each iteration, so that
+        a resumed run, which starts with one, draws the same."""
 
     def __len__(self) -> int:
         return int(self.cursor.transitions.sum())
@@ -160,7 +167,7 @@ class Ring:
         self.cursor.transitions[:] += 1
         self._append(lanes, next_observation)
         self._shrink_window()
-        for index in self._kept_up:
+        for index in self._indexes:
             index.append(owner, position, self.cursor.oldest)
 
     def _append(self, lanes: Int[np.ndarray, " S"], observation: Shaped[np.ndarray, "S ..."]) -> None:
@@ -242,7 +249,7 @@ class Ring:
     ) -> tuple[Shaped[np.ndarray, "B ..."], Shaped[np.ndarray, "B ..."]]:
         """What was seen before and after each window; of stacks, the whole one before and only new frames after."""
         stored, stack = self._flat["observation"], self.layout.frame_stack
-        self.columns.announce("observation", lane, np.maximum(position - (stack - 1), 0), stack + steps)
+        self.columns.prefetch("observation", lane, np.maximum(position - (stack - 1), 0), stack + steps)
         if stack == 1:
             return stored[self.physical(lane, position)], stored[self.physical(lane, position + length)]
         lane = lane[:, None]
@@ -256,7 +263,7 @@ class Ring:
         return observation, np.take(stored, self.physical(lane, after), axis=0)
 
     def owners(self, lane: Int[np.ndarray, " B"], position: Int[np.ndarray, " B"]) -> Integer[np.ndarray, " B"]:
-        """The member that generated each of the given transitions."""
+        """The member that generated each of the given transitions, or `ENSEMBLE`."""
         return self._flat["owner"][self.physical(lane, position)]
 
     def masks(self, lane: Int[np.ndarray, " B"], position: Int[np.ndarray, " B"]) -> Bool[np.ndarray, "B N"]:
@@ -272,23 +279,20 @@ class Ring:
 
     @cached_property
     def ownership(self) -> Ownership:
-        """Read off the columns when it is first asked for, and kept up from then on."""
-        index = Ownership(self.layout.lanes)
-        self._keep_up(index)
-        return index
+        """Built from the columns at the first access and updated from then on."""
+        return self._maintain(Ownership(self.layout.lanes))
 
     @cached_property
     def episodes(self) -> Episodes:
-        """Read off the columns when they are first asked for, and kept up from then on."""
-        index = Episodes(self.layout.lanes, self.layout.rows)
-        self._keep_up(index)
-        return index
+        """Built from the columns at the first access and updated from then on."""
+        return self._maintain(Episodes(self.layout.lanes, self.layout.rows))
 
-    def _keep_up(self, index: Ownership | Episodes) -> None:
+    def _maintain(self, index: Index) -> Index:
         for lane in range(self.layout.lanes):
             found = np.flatnonzero(self.window("flags", lane) & TRANSITION)
             index.fill(lane, self.window("owner", lane)[found], self.cursor.oldest[lane] + found)
-        self._kept_up.append(index)
+        self._indexes.append(index)
+        return index
 
     def incomplete_from(self, steps: int) -> Int[np.ndarray, " E"]:
         """Each lane's first position whose n-step window is not complete; no transition after it has a complete one."""

@@ -1,4 +1,4 @@
-"""Who learns from which data. A sampler draws valid windows only and never falls back silently."""
+"""Samplers: which member learns from which data. They draw complete windows only and never fall back silently."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -25,8 +25,8 @@ class Places(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """A batch, where its windows lie, who generated their transitions, and which members got the common batch because
-    they own nothing yet."""
+    """A batch, the places of its windows in the ring, the owners of their transitions, and which members got the
+    common batch because they own nothing yet."""
 
     batch: Batch
     places: Places
@@ -41,6 +41,8 @@ class Sampler(Component, ABC, interface="sampler"):
     """Whether every member gets a batch of its own."""
     masked: ClassVar[bool] = False
     """Whether a bootstrap mask is stored with every transition."""
+    wants_errors: ClassVar[bool] = False
+    """Whether `feedback` is called after each gradient step; the loop then waits for the errors on the device."""
 
     @abstractmethod
     def sample(self, ring: Ring, rng: np.random.Generator, batch_size: int, steps: int, members: int) -> Sample:
@@ -49,6 +51,13 @@ class Sampler(Component, ABC, interface="sampler"):
     def draw_mask(self, rng: np.random.Generator, lanes: int, members: int) -> Bool[np.ndarray, "E N"] | None:
         """Which members will learn from the transitions that are stored now; None for all of them."""
         return None
+
+    def feedback(self, ring: Ring, places: Places, errors: Float[np.ndarray, "B N"]) -> None:
+        """Called after a gradient step with the places [B, M] of its batch and each member's absolute TD errors.
+
+        What is remembered of them belongs in `ring.sampler_memory`. No checkpoint holds it: it is emptied at the start
+        of each iteration, so that resumed runs stay exact.
+        """
 
 
 @register
@@ -91,6 +100,11 @@ class SelfOversampled(Sampler):
 
     def problems(self, config: Any, spec: Any) -> Iterator[str]:
         agent = config.agent
+        if config.acting.uses_members:
+            yield (
+                f"self_oversampled needs transitions of single members, and with the acting rule {config.acting.kind} "
+                "all members choose every action together; use the sampler shared"
+            )
         if agent.value_map.build(agent.members, agent.discount).crosses_members:
             yield (
                 "CERL cannot learn from one batch per member: its targets would need every member's network on every "
@@ -148,9 +162,9 @@ def _read(
 def draw_own(
     ring: Ring, rng: np.random.Generator, owner: int, count: int, steps: int, stop: Int[np.ndarray, " E"]
 ) -> Places | None:
-    """`count` windows that start with the owner's transitions before `stop`, with replacement; none if there are none.
+    """`count` windows that start with transitions of the owner before `stop`, with replacement; None if it has none.
 
-    `stop` is where the windows that are not complete begin (`Ring.incomplete_from`).
+    `stop` is each lane's first position without a complete window (`Ring.incomplete_from`).
     """
     drawn = ring.ownership.draw(owner, rng, count, ring.cursor.oldest, stop)
     if drawn is None:

@@ -1,0 +1,54 @@
+"""Choosing an action from the proposals of all members: in evaluation, in `Player.predict`, in videos, and in training
+with an acting rule that uses all members."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, PRNGKeyArray, Shaped
+
+from chorus.agents.agent import Agent, Proposal, explore
+from chorus.ensemble.votes import action_distance, vote_entropy
+from chorus.spaces import Actions, Discrete
+
+# (the members' proposals in one state, the member drawn for the episode, key) -> the action
+Choose = Callable[[Proposal, Int[Array, ""], PRNGKeyArray], Shaped[Array, "..."]]
+
+
+def choose_actions(
+    agent: Agent,
+    actions: Actions,
+    choose: Choose,
+    params: Any,
+    observation: Shaped[Array, "E ..."],
+    member: Int[Array, " E"],
+    key: PRNGKeyArray,
+    epsilon: Array,
+) -> tuple[Shaped[Array, "E ..."], Proposal]:
+    """One action per slot, chosen from one evaluation of all members and explored on top; and what they proposed."""
+    slots = observation.shape[0]
+    choose_key, explore_key = jax.random.split(key)
+    proposal = agent.propose(params, observation, jax.random.fold_in(key, 2))
+    chosen = jax.vmap(choose)(proposal, member, jax.random.split(choose_key, slots))
+    return explore(chosen.astype(actions.dtype), actions, explore_key, epsilon), proposal
+
+
+class DiversityMeasure(NamedTuple):
+    """How far the members' actions in one state differ, and the metric that reports it."""
+
+    compute: Callable[[Shaped[Array, "N ..."]], Float[Array, ""]]
+    metric: str
+    unit: str
+
+
+def diversity_measure(actions: Actions) -> DiversityMeasure:
+    if isinstance(actions, Discrete):
+        return DiversityMeasure(partial(vote_entropy, num_actions=actions.count), "diversity/vote_entropy", "nats")
+    return DiversityMeasure(action_distance, "diversity/action_distance", "squared")
+
+
+def weighted_value(value: Float[Array, "E N"], weights: Float[Array, "E N"]) -> Float[Array, " E"]:
+    """The members' values of an action in E states, averaged; a member of weight 0 may have an undefined one."""
+    return jnp.sum(jnp.where(weights > 0, value, 0.0) * weights, axis=1)
