@@ -66,8 +66,7 @@ class Shared(Sampler):
     """One batch for all members, uniform over every transition in the window."""
 
     def sample(self, ring: Ring, rng: np.random.Generator, batch_size: int, steps: int, members: int) -> Sample:
-        places = draw_uniform(ring, rng, batch_size, steps)
-        return _read(ring, _for_all(places), steps, np.zeros(members, bool))
+        return read_sample(ring, draw_uniform(ring, rng, batch_size, steps), steps, members)
 
 
 @register
@@ -96,7 +95,7 @@ class SelfOversampled(Sampler):
         own = [draw_own(ring, rng, i, batch_size, steps, stop) if coin else None for i, coin in enumerate(coins)]
         columns = zip(*(places or common for places in own), strict=True)
         places = Places(*(np.stack(column, axis=1) for column in columns))
-        return _read(ring, places, steps, coins & np.array([one is None for one in own]))
+        return read_sample(ring, places, steps, members, coins & np.array([one is None for one in own]))
 
     def problems(self, config: Any, spec: Any) -> Iterator[str]:
         agent = config.agent
@@ -130,25 +129,24 @@ class BootstrapMasked(Sampler):
     def sample(self, ring: Ring, rng: np.random.Generator, batch_size: int, steps: int, members: int) -> Sample:
         places = draw_uniform(ring, rng, batch_size, steps)
         weight = ring.masks(places.lane, places.position).astype(np.float32)
-        return _read(ring, _for_all(places), steps, np.zeros(members, bool), weight)
+        return read_sample(ring, places, steps, members, weight=weight)
 
     def draw_mask(self, rng: np.random.Generator, lanes: int, members: int) -> Bool[np.ndarray, "E N"]:
         """Which members will learn from the transitions that are stored now."""
         return rng.random((lanes, members)) < self.keep_probability
 
 
-def _for_all(places: Places) -> Places:
-    return Places(*(column[:, None] for column in places))
-
-
-def _read(
+def read_sample(
     ring: Ring,
     places: Places,
     steps: int,
-    owns_nothing: Bool[np.ndarray, " N"],
+    members: int,
+    owns_nothing: Bool[np.ndarray, " N"] | None = None,
     weight: Float[np.ndarray, "B W"] | None = None,
 ) -> Sample:
-    """The windows at places [B, M], as a batch."""
+    """The windows at places [B, M], or at places [B] for one batch that all members share."""
+    if places.lane.ndim == 1:
+        places = Places(*(column[:, None] for column in places))
     shape = places.lane.shape
     flat = Places(*(column.reshape(-1) for column in places))
     columns = ring.read(flat.lane, flat.position, flat.length, steps)._asdict()
@@ -156,7 +154,8 @@ def _read(
         **{name: column.reshape(*shape, *column.shape[1:]) for name, column in columns.items()},
         weight=np.ones((shape[0], 1), np.float32) if weight is None else weight,
     )
-    return Sample(batch, places, ring.owners(flat.lane, flat.position).reshape(shape), owns_nothing)
+    owner = ring.owners(flat.lane, flat.position).reshape(shape)
+    return Sample(batch, places, owner, np.zeros(members, bool) if owns_nothing is None else owns_nothing)
 
 
 def draw_own(
