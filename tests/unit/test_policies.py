@@ -13,7 +13,7 @@ from chorus.components import register
 from chorus.envs.registry import make_jax
 from chorus.runs.training import evaluation_keys
 from chorus.spaces import Box, Discrete
-from chorus.training.decisions import diversity_measure, weighted_value
+from chorus.training.decisions import diversity_measure, estimate_value
 from chorus.training.evaluate import Evaluator, summarise
 from chorus.training.policies import MeanAction, Member, Policy, RandomMember, Vote, policies_for
 from chorus.training.settings import Amount
@@ -36,7 +36,7 @@ def decide(policy, proposal, member, actions):
 def estimate(policy, action, value=VALUE):
     """The policy's estimate of an action per state."""
     taken = jnp.take_along_axis(jnp.asarray(value), action[:, None, None], axis=2)[..., 0]
-    return weighted_value(taken, jnp.stack([policy.weights(member, 3) for member in MEMBER.tolist()]))
+    return estimate_value(taken, jnp.asarray(MEMBER), policy.combines_members)
 
 
 def test_a_single_member_decides_and_its_estimate_counts():
@@ -83,7 +83,6 @@ def test_box_actions_are_followed_or_averaged_and_sampled_or_modes(policy, actio
 def test_shares_sum_to_one_and_aggregates_combine_members(policy, shares, combines):
     np.testing.assert_allclose(policy.shares(3), shares)
     assert policy.combines_members == combines
-    np.testing.assert_allclose(policy.weights(1, 3), [1 / 3] * 3 if combines else [0, 1, 0])
 
 
 def test_the_diversity_measure_belongs_to_the_action_space():
@@ -122,9 +121,6 @@ def most_confident():
 
         def choose(self, proposal, member, actions, key):
             return proposal.action[jnp.argmax(jnp.max(proposal.value, axis=-1))]
-
-        def weights(self, member, members):
-            return np.full(members, 1.0 / members)
 
     return register(MostConfident)
 

@@ -21,7 +21,7 @@ def set_up_mujoco(render_mode: str | None) -> None:
         os.environ.setdefault("MUJOCO_GL", "egl")
     # If it cannot be imported, an environment that needs it says so in its own words.
     with contextlib.suppress(Exception):
-        import mujoco
+        import mujoco  # type: ignore[import-untyped]
 
         mujoco.set_mju_user_warning(_print_once)
 

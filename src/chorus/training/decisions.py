@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int, PRNGKeyArray, Shaped
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, Shaped
 
 from chorus.agents.agent import Agent, Proposal, explore
 from chorus.ensemble.votes import action_distance, vote_entropy
-from chorus.spaces import Actions, Discrete
+from chorus.spaces import Actions, AnyArray, Discrete
 
 # (the members' proposals in one state, the member drawn for the episode, key) -> the action
 Choose = Callable[[Proposal, Int[Array, ""], PRNGKeyArray], Shaped[Array, "..."]]
@@ -49,6 +49,10 @@ def diversity_measure(actions: Actions) -> DiversityMeasure:
     return DiversityMeasure(action_distance, "diversity/action_distance", "squared")
 
 
-def weighted_value(value: Float[Array, "E N"], weights: Float[Array, "E N"]) -> Float[Array, " E"]:
-    """The members' values of an action in E states, averaged; a member of weight 0 may have an undefined one."""
-    return jnp.sum(jnp.where(weights > 0, value, 0.0) * weights, axis=1)
+def estimate_value(
+    value: Float[Array, "E N"], member: Int[Array, " E"], combines_members: bool | Bool[AnyArray, ""]
+) -> Float[Array, " E"]:
+    """The mean of the members' values of an action, or the drawn member's, whose value may be the only finite one."""
+    members = value.shape[1]
+    weights = jnp.where(combines_members, 1.0 / members, jax.nn.one_hot(member, members))
+    return jnp.sum(jnp.where(weights > 0, value * weights, 0.0), axis=1)

@@ -13,7 +13,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, Shaped
 from chorus.agents.agent import Agent, Proposal
 from chorus.ensemble.measures import value_bias
 from chorus.spaces import Actions
-from chorus.training.decisions import choose_actions, diversity_measure, weighted_value
+from chorus.training.decisions import choose_actions, diversity_measure, estimate_value
 from chorus.training.episodes import Episode, EpisodeRecorder
 from chorus.training.policies import Policy
 from chorus.training.settings import Amount
@@ -63,7 +63,7 @@ class Evaluator:
         def decide(
             params_and_policy: Any, observation: Array, member: Array, key: PRNGKeyArray, epsilon: Array
         ) -> tuple[Array, Any]:
-            params, index, weights = params_and_policy
+            params, index, combines = params_and_policy
 
             def choose(proposal: Proposal, one: Int[Array, ""], key: PRNGKeyArray) -> Shaped[Array, "..."]:
                 return jax.lax.switch(index, [self._choose(policy) for policy in policies], proposal, one, key)
@@ -74,7 +74,7 @@ class Evaluator:
             value = self.agent.value(params, observation, action)
             return action, Measured(
                 diversity=jax.vmap(diversity.compute)(proposal.mode),
-                estimate=weighted_value(value, weights[member]),
+                estimate=estimate_value(value, member, combines),
             )
 
         return self.make_stepper(decide, self.slots)
@@ -89,8 +89,7 @@ class Evaluator:
         """One chunk of steps."""
         epsilon = np.full(self.stepper.chunk, self.epsilon, np.float32)
         policy, index = self.policies[policy_name], np.int32(list(self.policies).index(policy_name))
-        weights = np.stack([policy.weights(member, self.members) for member in range(self.members)])
-        params_and_policy = (params, index, weights.astype(np.float32))
+        params_and_policy = (params, index, np.asarray(policy.combines_members))
         return self.stepper.advance(params_and_policy, policy.shares(self.members), rollout, epsilon)
 
     def evaluate(self, params: Any, policy_name: str, keys: Keys, amount: Amount) -> list[EpisodeResult]:

@@ -20,7 +20,8 @@ class Policy(Component, interface="evaluation policy"):
     """
 
     combines_members: ClassVar[bool] = False
-    """Whether its actions come from several members; an ensemble of one is not evaluated by such a policy."""
+    """Whether its actions come from several members. Its value estimate is then the mean over all members, else the
+    drawn member's, and an ensemble of one is not evaluated by it."""
 
     def shares(self, members: int) -> Float[np.ndarray, " N"]:
         """The chance of each member to be drawn for an episode."""
@@ -32,10 +33,6 @@ class Policy(Component, interface="evaluation policy"):
         """The action in one state. The fields of `proposal` start with the member axis; `member` was drawn for the
         episode."""
         return proposal.action[member]
-
-    def weights(self, member: int, members: int) -> Float[np.ndarray, " N"]:
-        """How much each member's value of the action counts in the policy's value estimate; they sum to 1."""
-        return np.eye(members)[member]
 
 
 @register
@@ -67,19 +64,12 @@ class Member(Policy):
             yield f"an evaluation policy needs member {self.index}; there are members 0 to {members - 1}"
 
 
-class Aggregate(Policy):
-    """Base class of the policies in which every member counts the same."""
-
-    combines_members: ClassVar[bool] = True
-
-    def weights(self, member: int, members: int) -> Float[np.ndarray, " N"]:
-        return np.full(members, 1.0 / members)
-
-
 @register
 @dataclass(frozen=True, kw_only=True)
-class Vote(Aggregate):
+class Vote(Policy):
     """Aggregate of Discrete actions: the majority of the members' greedy ones, ties broken at random."""
+
+    combines_members: ClassVar[bool] = True
 
     def choose(
         self, proposal: Proposal, member: Int[Array, ""], actions: Actions, key: PRNGKeyArray
@@ -94,10 +84,11 @@ class Vote(Aggregate):
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class MeanAction(Aggregate):
+class MeanAction(Policy):
     """Aggregate of Box actions: the mean of the members' actions."""
 
     mode: bool = option(False, help="take the modes of the members' policies instead of sampling")
+    combines_members: ClassVar[bool] = True
 
     def choose(
         self, proposal: Proposal, member: Int[Array, ""], actions: Actions, key: PRNGKeyArray
