@@ -29,8 +29,8 @@ def choose_actions(
 ) -> tuple[Shaped[Array, "E ..."], Proposal]:
     """One action per slot, chosen from one evaluation of all members and explored on top; and what they proposed."""
     slots = observation.shape[0]
-    choose_key, explore_key = jax.random.split(key)
-    proposal = agent.propose(params, observation, jax.random.fold_in(key, 2))
+    propose_key, choose_key, explore_key = jax.random.split(key, 3)
+    proposal = agent.propose(params, observation, propose_key)
     chosen = jax.vmap(choose)(proposal, member, jax.random.split(choose_key, slots))
     return explore(chosen.astype(actions.dtype), actions, explore_key, epsilon), proposal
 
