@@ -16,7 +16,7 @@ import numpy as np
 from chorus.agents.agent import AgentState
 from chorus.errors import ChorusError
 from chorus.randomness import entropy, generator, init_key, stream_key
-from chorus.replay.ring import Ring, RingLayout
+from chorus.replay.ring import Cursor, Ring, RingLayout
 from chorus.runs.progress import ProgressView
 from chorus.runs.resources import allocated_bytes
 from chorus.runs.run_directory import RunDirectory
@@ -146,38 +146,46 @@ class Training:
 
         step = newest.step if newest else 0
         for iteration in range(newest.iteration + 1 if newest else 1, schedule.iterations + 1):
-            before = type(ring.cursor)(*(column.copy() for column in ring.cursor))
+            before = Cursor(*(column.copy() for column in ring.cursor))
             if kept:
                 ring.protect(kept[0].cursor)
             state, step, metrics, timings = self._iterate(state, ring, iteration, step)
             self._log(iteration, step, metrics)
             if len(self.diverged) == self.loop.members:
                 return self._end("diverged", iteration, "no member has finite values any more")
-            began = time.monotonic()
-            self.progress.phase("saving")
-            saved = checkpoint.save(
-                self.directory.checkpoints,
-                iteration=iteration,
-                step=step,
-                state=state,
-                ring=ring,
-                before=before,
-                offsets=self.directory.sync_logs(),
-                diverged_members=self.diverged,
-            )
+            saved, costs = self._save(state, ring, iteration, step, before)
             kept = [*kept, saved][-2:]
-            timings["time/checkpoint_seconds"] = time.monotonic() - began
-            timings["system/checkpoint_megabytes"] = saved.new_bytes(self.layout, before) / 1e6
-            timings["system/disk_megabytes"] = allocated_bytes(self.directory.path) / 1e6
-            self._log_timings(iteration, step, timings)
+            self._log_timings(iteration, step, timings | costs)
             self.directory.write_status("running", iteration=iteration, **self._marked())
         return self._end("finished", schedule.iterations, None)
+
+    def _save(
+        self, state: AgentState, ring: Ring, iteration: int, step: int, before: Cursor
+    ) -> tuple[checkpoint.Checkpoint, dict[str, float]]:
+        """A checkpoint, and what it cost; `before` is the ring's cursor at the previous one."""
+        began = time.monotonic()
+        self.progress.phase("saving")
+        saved = checkpoint.save(
+            self.directory.checkpoints,
+            iteration=iteration,
+            step=step,
+            state=state,
+            ring=ring,
+            before=before,
+            offsets=self.directory.sync_logs(),
+            diverged_members=self.diverged,
+        )
+        return saved, {
+            "time/checkpoint_seconds": time.monotonic() - began,
+            "system/checkpoint_megabytes": saved.new_bytes(self.layout, before) / 1e6,
+            "system/disk_megabytes": allocated_bytes(self.directory.path) / 1e6,
+        }
 
     def _restore(self, newest: checkpoint.Checkpoint | None, ring: Ring) -> AgentState:
         key = init_key(self.seed)
         if newest is None:
             return jax.jit(self.loop.agent.init, compiler_options=_RUNS_ONCE)(key)
-        ring.cursor = type(newest.cursor)(*(column.copy() for column in newest.cursor))
+        ring.cursor = Cursor(*(column.copy() for column in newest.cursor))
         return newest.load_state(jax.eval_shape(self.loop.agent.init, key))
 
     def _iterate(

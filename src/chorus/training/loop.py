@@ -16,7 +16,7 @@ from chorus.replay.ring import ENSEMBLE, Ring
 from chorus.replay.samplers import Sample
 from chorus.training.acting import ActingRule, LinearEpsilon
 from chorus.training.settings import ReplaySettings, Schedule
-from chorus.training.stepper import Keys, Stepper
+from chorus.training.stepper import Keys, Stepper, Steps
 
 
 class Collected(NamedTuple):
@@ -88,16 +88,7 @@ class Loop:
                     ended = steps.terminated[t] | steps.truncated[t]
                     owner = np.full(slots, ENSEMBLE) if self.acting.uses_members else steps.member[t]
                     done = step >= last_step and (not self.whole_episodes or bool(ended.all()))
-                    terminal = steps.terminated[t] | steps.life_ended[t]
-                    ring.add(
-                        steps.action[t],
-                        steps.reward[t],
-                        terminal,
-                        (steps.truncated[t] | done) & ~terminal,
-                        owner,
-                        steps.next_observation[t],
-                        self.replay.sampler.draw_mask(rng, slots, self.members),
-                    )
+                    self._store(ring, steps, t, owner, done, rng)
                     if ended.any() and not done:
                         ring.begin(steps.reset_observation[t], np.flatnonzero(ended))
                     yield Collected(step, owner, steps.reward[t], ended)
@@ -107,6 +98,27 @@ class Loop:
                     yield Learned(updates, state, sample)
         finally:
             rollout.close()
+
+    def _store(
+        self,
+        ring: Ring,
+        steps: Steps,
+        t: int,
+        owner: Integer[np.ndarray, " E"],
+        cut: bool,
+        rng: np.random.Generator,
+    ) -> None:
+        """Step `t` of every slot; `cut` marks the last step of an iteration."""
+        terminal = steps.terminated[t] | steps.life_ended[t]
+        ring.add(
+            steps.action[t],
+            steps.reward[t],
+            terminal,
+            (steps.truncated[t] | cut) & ~terminal,
+            owner,
+            steps.next_observation[t],
+            self.replay.sampler.draw_mask(rng, self.stepper.slots, self.members),
+        )
 
     def _learn(self, state: AgentState, ring: Ring, rng: np.random.Generator) -> tuple[AgentState, Sample]:
         """One gradient step; a sampler that wants errors gets them after it."""
