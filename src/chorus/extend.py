@@ -3,8 +3,12 @@
 from chorus.extend import ValueMap, ValueMapRule, preset, register, with_agent
 """
 
+from dataclasses import replace
+
+import flax.linen as nn
+
 import chorus.config.catalogue  # noqa: F401 - registers the presets that a child may start from
-from chorus.agents.agent import Agent, AgentState, Learner
+from chorus.agents.agent import Agent, AgentState, Learner, Proposal
 from chorus.agents.optimizers import Optimizer
 from chorus.components import (
     ABOVE_0,
@@ -30,7 +34,8 @@ from chorus.envs.spec import EnvSpec, JaxEnv
 from chorus.networks.layers import Initialization
 from chorus.networks.torsos import Torso
 from chorus.replay.batch import Batch
-from chorus.replay.samplers import Sample, Sampler
+from chorus.replay.samplers import Places, Sample, Sampler, draw_uniform, read_sample
+from chorus.spaces import Box, Discrete
 from chorus.training.acting import ActingRule
 from chorus.training.policies import Policy
 
@@ -47,7 +52,9 @@ __all__ = [
     "AgentState",
     "Auxiliary",
     "Batch",
+    "Box",
     "Component",
+    "Discrete",
     "EnvSpec",
     "Estimate",
     "HeadLoss",
@@ -56,8 +63,10 @@ __all__ = [
     "Learner",
     "Loss",
     "Optimizer",
+    "Places",
     "Policy",
     "Preset",
+    "Proposal",
     "Range",
     "RunConfig",
     "Sample",
@@ -67,10 +76,14 @@ __all__ = [
     "Torso",
     "ValueMap",
     "ValueMapRule",
+    "draw_uniform",
+    "nn",
     "option",
     "preset",
+    "read_sample",
     "register",
     "register_env",
+    "replace",
     "with_agent",
     "with_policies",
     "with_replay",

@@ -1,4 +1,4 @@
-"""A trained run as something that acts, with the signature Stable-Baselines3's tools expect of a model."""
+"""A trained run that acts, with the `predict` signature that Stable-Baselines3's tools expect of a model."""
 
 import warnings
 from pathlib import Path
@@ -7,14 +7,17 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, PRNGKeyArray
 
-from chorus.agents.agent import explore
+from chorus.agents.agent import Proposal
 from chorus.errors import ChorusError
 from chorus.runs.assembly import Assembly
 from chorus.runs.training import evaluation_keys
 from chorus.training.acting import redraw
-from chorus.training.evaluate import EpisodeResult
-from chorus.training.policies import Member, Policy, choose, council, policies_for
+from chorus.training.decisions import choose_actions
+from chorus.training.episodes import EpisodeRecorder
+from chorus.training.evaluate import EpisodeResult, record_step
+from chorus.training.policies import Member, Policy, policies_for
 from chorus.training.settings import Amount
 
 
@@ -28,7 +31,11 @@ class Player:
         self.policy = named_policy(assembly, self.policy_name)
         self._key = jax.random.key(seed)
         self._calls = 0
-        self._decide = jax.jit(self._choose)
+        self._decide = jax.jit(self._redraw_and_choose)
+
+    def observation_example(self) -> np.ndarray:
+        """An observation of zeros with the shape and type that `predict` expects."""
+        return self.assembly.spec.example()
 
     def predict(
         self,
@@ -52,33 +59,46 @@ class Player:
             )
         batch = np.asarray(array[None] if single else array, spec.observation_dtype)
         slots = len(batch)
-        first = np.ones(slots, bool) if state is None or episode_start is None else np.asarray(episode_start, bool)
-        member = np.zeros(slots, np.int32) if state is None else state[0]
-        if state is not None and episode_start is None:
-            first = np.zeros(slots, bool)
+        if state is None:
+            member, first = np.zeros(slots, np.int32), np.ones(slots, bool)
+        else:
+            member = state[0]
+            first = np.zeros(slots, bool) if episode_start is None else np.asarray(episode_start, bool)
         epsilon = 0.0 if deterministic else self.assembly.config.evaluation.epsilon
         self._calls += 1
         key = jax.random.fold_in(self._key, self._calls)
-        way = self.policy.way._replace(mode=self.policy.way.mode or deterministic)
-        action, member = self._decide(self.params, batch, member, first, key, np.float32(epsilon), way)
+        action, member = self._decide(self.params, batch, member, first, key, np.float32(epsilon), deterministic)
         chosen = np.asarray(spec.actions.native(np.asarray(action)))
         return (chosen[0] if single else chosen), (np.asarray(member),)
 
-    def _choose(self, params: Any, observation: Any, member: Any, first: Any, key: Any, epsilon: Any, way: Any) -> Any:
+    def _redraw_and_choose(
+        self,
+        params: Any,
+        observation: Array,
+        member: Array,
+        first: Array,
+        key: PRNGKeyArray,
+        epsilon: Array,
+        deterministic: Array,
+    ) -> tuple[Array, Array]:
+        agent, actions = self.assembly.agent, self.assembly.spec.actions
+        member_key, choose_key = jax.random.split(key)
         shares = jnp.asarray(self.policy.shares(self.assembly.config.agent.members), jnp.float32)
-        member_key, choose_key, explore_key = jax.random.split(key, 3)
         member = redraw(member, first, shares, member_key)
-        actions = self.assembly.spec.actions
-        proposal = self.assembly.agent.propose(params, observation, jax.random.fold_in(key, 3))
-        choice = choose(council(actions), proposal, member, way, choose_key)
-        return explore(choice.action, actions, explore_key, epsilon), member
+
+        def choose(proposal: Proposal, drawn: Array, key: PRNGKeyArray) -> Array:
+            action = jnp.where(deterministic, proposal.mode, proposal.action)
+            return self.policy.choose(proposal._replace(action=action), drawn, actions, key)
+
+        action, _ = choose_actions(agent, actions, choose, params, observation, member, choose_key, epsilon)
+        return action, member
 
     def evaluate(self, episodes: int, seed: int) -> list[EpisodeResult]:
-        """The evaluation that training makes, with as many episodes as asked for (rounded up by slot)."""
+        """The evaluation of training with another number of episodes (rounded up to the same number per slot)."""
         slots = min(self.assembly.config.evaluation.slots, episodes)
-        evaluator = self.assembly.evaluator(slots=slots)
+        evaluator = self.assembly.evaluator({self.policy_name: self.policy}, slots=slots)
         keys = evaluation_keys(seed, 0, self.policy_name)
-        return evaluator.evaluate(self.params, self.policy, keys, Amount(episodes=-(-episodes // slots)))
+        return evaluator.evaluate(self.params, self.policy_name, keys, Amount(episodes=-(-episodes // slots)))
 
 
 def default_policy(assembly: Assembly) -> str:
@@ -87,7 +107,7 @@ def default_policy(assembly: Assembly) -> str:
 
 
 def named_policy(assembly: Assembly, name: str) -> Policy:
-    """The run's own policies, and those any ensemble has."""
+    """One of the run's configured policies, or of those that every ensemble has."""
     members = assembly.config.agent.members
     known: dict[str, Policy] = {
         **assembly.config.evaluation.policies,
@@ -99,11 +119,11 @@ def named_policy(assembly: Assembly, name: str) -> Policy:
     return known[name]
 
 
-_FRAMES_A_SECOND = 15
+_FRAMES_PER_SECOND = 15
 
 
 def film(player: Player, path: Path, seed: int) -> int:
-    """Play one episode and write it as an .mp4; the number of frames."""
+    """Play one episode and write it as an .mp4 file; returns the number of frames."""
     if path.suffix != ".mp4":
         raise ChorusError(f"--video {path} does not end in .mp4; only that format is written")
     if not path.parent.is_dir():
@@ -114,16 +134,18 @@ def film(player: Player, path: Path, seed: int) -> int:
 
 
 def record(player: Player, seed: int) -> list[np.ndarray]:
-    evaluator = player.assembly.evaluator(slots=1, render=True)
+    """The frames of one episode."""
+    evaluator = player.assembly.evaluator({player.policy_name: player.policy}, slots=1, render=True)
+    recorder = EpisodeRecorder(slots=1)
     rollout = evaluator.stepper.start(evaluation_keys(seed, 0, player.policy_name))
     frames: list[np.ndarray] = []
     try:
         while True:
-            rollout, steps = evaluator.advance(player.params, player.policy, rollout)
+            rollout, steps = evaluator.advance(player.params, player.policy_name, rollout)
             frames += evaluator.stepper.frames(rollout, steps)
-            ended = np.flatnonzero((steps.terminated | steps.truncated)[:, 0])
-            if len(ended):
-                return frames[: len(frames) - len(steps.reward) + int(ended[0]) + 1]
+            for t in range(len(steps.reward)):
+                for episode in record_step(recorder, steps, t):
+                    return frames[: episode.length]
     finally:
         rollout.close()
 
@@ -133,10 +155,10 @@ def write(path: Path, frames: list[np.ndarray]) -> None:
 
     height, width = frames[0].shape[:2]
     writer = imageio_ffmpeg.write_frames(
-        str(path), (width, height), fps=_FRAMES_A_SECOND, macro_block_size=2, ffmpeg_log_level="error"
+        str(path), (width, height), fps=_FRAMES_PER_SECOND, macro_block_size=2, ffmpeg_log_level="error"
     )
     with warnings.catch_warnings():
-        # JAX warns of any fork; this one is followed by exec at once.
+        # JAX warns of every fork; this one is followed by exec at once.
         warnings.filterwarnings("ignore", message="os.fork", category=RuntimeWarning)
         writer.send(None)
     for frame in frames:

@@ -142,3 +142,20 @@ def test_stable_baselines3_evaluates_a_chorus_run(cartpole_run):
     ours = [result.episodic_return for result in player.evaluate(episodes=40, seed=3)]
     error = np.sqrt(np.var(returns) / 20 + np.var(ours) / 40)
     assert abs(np.mean(returns) - np.mean(ours)) < 4 * error + 1e-9
+
+
+def test_predict_uses_no_key_twice(probe_run, monkeypatch):
+    import jax
+
+    from key_uses import KeyUses
+
+    player = chorus.load(probe_run, "individual")
+    # Without jit, so that the keys can be looked at.
+    player._decide = lambda params, *given: player._redraw_and_choose(
+        params, *(jax.numpy.asarray(one) if isinstance(one, np.ndarray | np.generic) else one for one in given)
+    )
+    uses = KeyUses(monkeypatch)
+    for _ in range(2):
+        player.predict(player.observation_example())
+    assert uses.used_twice() == []
+    assert max(map(len, uses.uses.values())) == 2, "the player's own key, folded once per call"

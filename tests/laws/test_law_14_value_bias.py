@@ -44,13 +44,14 @@ def test_an_evaluation_measures_the_bias_against_clipped_rewards():
             agent=agent,
             members=2,
             actions=env.spec.actions,
+            policies={"individual": RandomMember()},
             make_stepper=lambda decide, slots: JaxStepper(env, decide, slots),
             slots=2,
             epsilon=0.0,
             discount=0.99,
             reward_clip=clip,
         )
-        results = evaluator.evaluate(params, RandomMember(), evaluation_keys(0, 1, "individual"), Amount(episodes=3))
+        results = evaluator.evaluate(params, "individual", evaluation_keys(0, 1, "individual"), Amount(episodes=3))
         assert len(results) == 6
         assert [result.bias for result in results] == pytest.approx([expected] * 6)
         assert {result.episodic_return for result in results} == {1.0}

@@ -51,7 +51,7 @@ class Script:
 
 
 @dataclass
-class ScriptedStay:
+class ScriptedRollout:
     observation: np.ndarray
     time: int = 0
     closed: bool = False
@@ -67,22 +67,24 @@ class ScriptedStepper:
     script: Script
     chunk: int = 1
     asked: list[tuple[int, float]] = field(default_factory=list)
-    stays: list[ScriptedStay] = field(default_factory=list)
+    rollouts: list[ScriptedRollout] = field(default_factory=list)
 
     @property
     def slots(self) -> int:
         return self.script.slots
 
-    def start(self, keys: Keys) -> ScriptedStay:
-        self.stays.append(ScriptedStay(np.arange(self.slots, dtype=np.float32)[:, None]))
-        return self.stays[-1]
+    def start(self, keys: Keys) -> ScriptedRollout:
+        self.rollouts.append(ScriptedRollout(np.arange(self.slots, dtype=np.float32)[:, None]))
+        return self.rollouts[-1]
 
-    def advance(self, params: Any, shares: np.ndarray, rollout: ScriptedStay, epsilon: np.ndarray) -> tuple[Any, Steps]:
+    def advance(
+        self, params: Any, shares: np.ndarray, rollout: ScriptedRollout, epsilon: np.ndarray
+    ) -> tuple[Any, Steps]:
         now = slice(rollout.time, rollout.time + len(epsilon))
         self.asked += [(params["updates"], float(value)) for value in epsilon]
         rollout.time += len(epsilon)
         columns = {name: getattr(self.script, name)[now] for name in Steps._fields if name != "measured"}
         return rollout, Steps(**columns, measured=())
 
-    def frames(self, rollout: ScriptedStay, steps: Steps) -> list[np.ndarray]:
+    def frames(self, rollout: ScriptedRollout, steps: Steps) -> list[np.ndarray]:
         return []

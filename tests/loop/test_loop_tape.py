@@ -96,7 +96,7 @@ def test_updates_follow_the_step_that_makes_them_due_whatever_the_chunk(slots, p
             expected.append(("learned", updates))
     assert tape(events) == expected
     assert stepper.asked == acted_with, "each step is taken with the newest parameters and its own epsilon"
-    assert all(rollout.closed for rollout in stepper.stays) and len(stepper.stays) == 2
+    assert all(rollout.closed for rollout in stepper.rollouts) and len(stepper.rollouts) == 2
 
 
 def test_a_batch_holds_nothing_that_was_collected_after_it_was_due():

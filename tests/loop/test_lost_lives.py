@@ -106,7 +106,7 @@ def test_frames_go_on_across_a_lost_life_and_not_across_a_games_start():
 @pytest.mark.parametrize("redraw", [False, True])
 def test_a_member_plays_whole_games_unless_lives_redraw_it(redraw):
     _, events, episodes = played(LifeLoss(terminal=True, redraw=redraw))
-    members = np.array([event.member[0] for event in events])
+    members = np.array([event.owner[0] for event in events])
     lives, games = members.reshape(-1, LIFE_EVERY), members.reshape(-1, GAME_EVERY)
     assert np.all(lives == lives[:, :1])
     assert bool(np.all(games == games[:, :1])) == (not redraw)

@@ -181,7 +181,7 @@ def test_the_loop_stores_a_time_limit_as_something_to_bootstrap_from(ladder):
     assert {place for place, terminated in ends.items() if terminated} == {(0.0, 3.0), (2.0, 3.0)}
     assert {(1.0, 5.0), (3.0, 5.0)} <= set(ends), "final observations of truncated episodes are kept"
     owners = ring.owners(lane[valid], position[valid])
-    np.testing.assert_array_equal(owners, [event.member[0] for event in events])
+    np.testing.assert_array_equal(owners, [event.owner[0] for event in events])
 
 
 def test_every_slot_and_every_iteration_has_another_seed():

@@ -166,13 +166,13 @@ def test_positions_forget_only_what_is_too_old(gaps, reach):
         kept.append(position)
         seen = [one for one in kept if one >= position - reach]
         assert positions.between(position - reach, position + 1).tolist() == seen
-        assert len(positions._room) <= max(32, 4 * (reach + 1)), "room follows what is kept, not what was"
+        assert len(positions._array) <= max(32, 4 * (reach + 1)), "room follows what is kept, not what was"
 
 
 def test_drawing_copies_no_queue_and_reads_the_columns_once():
     """What a draw costs does not grow with the replay."""
     ring, positions = filled(150, 5), Positions(np.arange(1_000))
-    assert np.shares_memory(positions.between(100, 900), positions._room)
+    assert np.shares_memory(positions.between(100, 900), positions._array)
     before = ring.ownership
     SelfOversampled().sample(ring, np.random.default_rng(0), 8, 1, 5)
     assert ring.ownership is before

@@ -10,9 +10,14 @@ import numpy as np
 import pytest
 
 from chorus.cli.main import main
+from chorus.envs.registry import describe
 from chorus.randomness import Stream, entropy, generator, key_words, stream_key
+from chorus.runs.lifecycle import stored_config
+from chorus.runs.resources import ring_layout
+from chorus.runs.run_directory import RunDirectory
 from chorus.runs.training import evaluation_keys, training_keys
-from running import LOGS, RUNS, TINY, logs, records, train
+from chorus.training import checkpoint
+from running import LOGS, RUNS, logs, records, train
 
 STREAMS = get_args(Stream)
 
@@ -116,15 +121,19 @@ def test_every_iteration_writes_every_policy(undisturbed):
 def test_episodes_name_their_member_and_leave_out_what_an_iterations_end_cut_short(undisturbed):
     episodes = records(undisturbed["probe"] / "episodes.jsonl")
     assert {tuple(record) for record in episodes} == {("iteration", "step", "slot", "member", "return", "length")}
-    # Probe/Discount lasts two steps and pays 1 at its end; nothing shorter may be booked.
+    # Probe/Discount lasts two steps and pays 1 at its end; nothing shorter may be logged.
     assert {(record["return"], record["length"]) for record in episodes} == {(1.0, 2)}
     assert {record["member"] for record in episodes} == {0, 1}
     assert len(episodes) == 1_600 // 2
 
 
-def test_the_replay_of_the_test_runs_wraps_more_than_twice():
-    """Otherwise the tests of this folder would not test the ring."""
-    total, iteration, capacity = (int(TINY[TINY.index(name) + 1]) for name in
-                                  ("--total-steps", "--iteration-steps", "--buffer-size"))  # fmt: skip
-    rows_a_lane = (capacity // 2 * 2 + 1) + 2 * (iteration // 2 * 2 + 1)
-    assert total / 2 * 1.5 > 2 * rows_a_lane
+def test_the_replay_of_the_test_runs_wraps_more_than_twice(undisturbed):
+    """Otherwise the tests of this folder would not test the ring; read from the newest checkpoint of a run."""
+    run = undisturbed["probe"]
+    config = stored_config(RunDirectory(run))
+    newest = checkpoint.find(run / "checkpoints", None)[0][-1]
+    assert (newest.iteration, newest.step) == (8, 1_600)
+    rows = ring_layout(config, describe(config.env.id, config.env.max_episode_steps)).rows
+    assert len(newest.cursor.end) == 2
+    assert newest.cursor.end.min() > 2 * rows
+    assert newest.cursor.transitions.sum() == config.replay.capacity, "the window is full"

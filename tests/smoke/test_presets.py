@@ -137,5 +137,5 @@ def test_actions_are_given_to_the_environment_by_its_own_names(tmp_path):
     run = chorus.train("double-dqn", "SmokeCountsFromFive-v0", scale="smoke", out=tmp_path, quiet=True, **TINY)
     check(run, "double-dqn")
     player = chorus.load(run)
-    action, _ = player.predict(player.assembly.spec.example())
+    action, _ = player.predict(player.observation_example())
     assert action in (5, 6, 7)

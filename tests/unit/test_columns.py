@@ -75,20 +75,20 @@ class Recorder:
         (1, 95, [95, 96, 97, 98, 99]),  # the very end of the file
     ],
 )
-def test_exactly_the_pages_of_the_rows_to_come_are_announced(tmp_path, lane, first, rows):
+def test_exactly_the_pages_of_the_next_rows_are_prefetched(tmp_path, lane, first, rows):
     """Two lanes of 50 rows of 7,056 bytes, which are not aligned with pages."""
     columns = Columns({"observation": ((84, 84), np.dtype(np.uint8))}, lanes=2, rows=50, directory=tmp_path)
     columns._maps["observation"] = told = Recorder()
-    columns.announce("observation", np.array([lane]), np.array([first]), count=5)
+    columns.prefetch("observation", np.array([lane]), np.array([first]), count=5)
     bytes_read = np.concatenate([np.arange(row * 7_056, (row + 1) * 7_056) for row in rows])
     assert told.pages == set((bytes_read // mmap.PAGESIZE).tolist())
 
 
-def test_small_rows_and_rows_in_memory_are_not_announced(tmp_path):
+def test_small_rows_and_rows_in_memory_are_not_prefetched(tmp_path):
     columns = Columns({"observation": ((10, 10), np.dtype(bool))}, lanes=1, rows=50, directory=tmp_path)
     columns._maps["observation"] = told = Recorder()
-    columns.announce("observation", np.array([0]), np.array([3]), count=5)
+    columns.prefetch("observation", np.array([0]), np.array([3]), count=5)
     assert not told.pages
-    Columns({"observation": ((84, 84), np.dtype(np.uint8))}, 1, 50, None).announce(
+    Columns({"observation": ((84, 84), np.dtype(np.uint8))}, 1, 50, None).prefetch(
         "observation", np.array([0]), np.array([3]), count=5
     )

@@ -13,7 +13,6 @@ from chorus.randomness import init_key
 from chorus.runs.assembly import Assembly
 from chorus.runs.progress import Silent
 from chorus.runs.training import evaluation_keys
-from chorus.training.policies import RandomMember
 from chorus.training.settings import Amount
 
 CAP = 7
@@ -54,7 +53,7 @@ def test_evaluation_cuts_endless_episodes_and_knows_they_were_cut(resolved):
     assembly = Assembly.of(resolved.config)
     params = assembly.agent.init(init_key(0)).params
     evaluator = assembly.evaluator(slots=2)
-    results = evaluator.evaluate(params, RandomMember(), evaluation_keys(0, 1, "individual"), Amount(episodes=2))
+    results = evaluator.evaluate(params, "individual", evaluation_keys(0, 1, "individual"), Amount(episodes=2))
     assert [(result.length, result.episodic_return) for result in results] == [(CAP, float(CAP))] * 4
     assert all(result.bias is None for result in results), "the return of a cut episode is not its value"
 

@@ -1,4 +1,4 @@
-"""MuJoCo as a guest: it leaves nothing in the folder, says each thing once, and draws without a screen."""
+"""MuJoCo leaves no file in the current folder, and each kind of warning is printed once."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ from chorus.envs.registry import make_host
 
 def test_warnings_go_to_stderr_once_and_not_into_a_file(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
-    mujoco_setup._said.clear()
+    mujoco_setup._printed.clear()
     envs = make_host("Hopper-v4", 1)
     envs.reset(np.array([0]))
     simulation = envs._envs[0].unwrapped
@@ -25,8 +25,8 @@ def test_warnings_go_to_stderr_once_and_not_into_a_file(tmp_path, monkeypatch, c
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_constructor_that_imports_mujoco_itself_leaves_no_file_either(tmp_path):
-    """In a process of its own, where nobody has imported MuJoCo; HalfCheetah's model is one that it warns of."""
+def test_a_constructor_that_makes_a_mujoco_environment_leaves_no_file(tmp_path):
+    """In a new process that has not imported MuJoCo; loading HalfCheetah's model causes a warning."""
     program = textwrap.dedent("""
         import sys
         import gymnasium
@@ -44,7 +44,7 @@ def test_a_constructor_that_imports_mujoco_itself_leaves_no_file_either(tmp_path
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_step_is_gymnasiums_own():
+def test_steps_are_those_of_gymnasium():
     """The same actions and seed, by hand and through the adapter; Humanoid's bounds are ±0.4."""
     import gymnasium
 

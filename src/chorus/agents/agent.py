@@ -37,10 +37,14 @@ class AgentState(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """What every member would do in each of E states: an action drawn from its policy, and the policy's mode."""
+    """What every member would do in each of E states: an action drawn from its policy, and the policy's mode.
+
+    `value` holds the members' values of all actions where actions are Discrete.
+    """
 
     action: Shaped[Array, "E N ..."]
     mode: Shaped[Array, "E N ..."]
+    value: Float[Array, "E N A"] | None = None
 
 
 class MemberOutputs(NamedTuple):

@@ -149,8 +149,9 @@ def q_agent(rule: QLearning, network: Network, observation: np.ndarray, frame_st
         return rule.estimate.value(network.apply(params, observation[:, None], value_map.main[:, None]))[:, :, 0]
 
     def propose(params: Params, observation: Array, key: PRNGKeyArray) -> Proposal:
-        greedy = jax.vmap(greedy_actions)(main_values(params, observation))
-        return Proposal(action=greedy, mode=greedy)
+        values = main_values(params, observation)
+        greedy = jax.vmap(greedy_actions)(values)
+        return Proposal(action=greedy, mode=greedy, value=values)
 
     def value(params: Params, observation: Array, action: Int[Array, " E"]) -> Float[Array, "E N"]:
         return jnp.take_along_axis(main_values(params, observation), action[:, None, None], axis=2)[..., 0]

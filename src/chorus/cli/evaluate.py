@@ -59,18 +59,18 @@ def run(args: argparse.Namespace) -> int:
 def _print(player: "Player", results: list) -> None:
     import numpy as np
 
-    from chorus.training.policies import council
+    from chorus.training.decisions import diversity_measure
 
     returns = np.array([result.episodic_return for result in results])
     resampled = np.random.default_rng(0).choice(returns, (2_000, len(returns))).mean(axis=1)
     low, high = np.percentile(resampled, [2.5, 97.5])
     lengths = np.array([result.length for result in results])
     diversity = np.average([result.diversity for result in results], weights=lengths)
-    among = council(player.assembly.spec.actions)
+    measure = diversity_measure(player.assembly.spec.actions)
     print(f"policy {player.policy_name}, {len(returns)} episodes")
     print(f"  return        {returns.mean():.2f}   95 % bootstrap interval of the mean {low:.2f} to {high:.2f}")
     print(f"  range         {returns.min():.2f} to {returns.max():.2f}")
     print(f"  length        {lengths.mean():.1f} agent steps")
     if cut := sum(result.bias is None for result in results):
         print(f"  truncated       {cut} of {len(returns)} episodes, by their time limit")
-    print(f"  {among.metric.removeprefix('diversity/').replace('_', ' '):<15} {diversity:.3f} {among.unit}")
+    print(f"  {measure.metric.removeprefix('diversity/').replace('_', ' '):<15} {diversity:.3f} {measure.unit}")

@@ -320,7 +320,7 @@ def _single_member(config: RunConfig) -> RunConfig:
     evaluation = config.evaluation
     if config.agent.members != 1:
         return config
-    individual = {name: policy for name, policy in evaluation.policies.items() if not policy.way.together}
+    individual = {name: policy for name, policy in evaluation.policies.items() if not policy.combines_members}
     return replace(config, evaluation=replace(evaluation, policies=individual))
 
 

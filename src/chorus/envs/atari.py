@@ -1,4 +1,4 @@
-"""Real Atari at the paper's protocol, through ALE's own vector environment.
+"""Atari with the paper's protocol, through ALE's own vector environment.
 
 Preprocessing happens in C++: minimal action set, each action for four frames, the last two of them max-pooled, gray,
 84 x 84, the newest four stacked with zeros before an episode's start. Rewards are raw; learners clip.
@@ -16,14 +16,14 @@ from chorus.spaces import Discrete
 ACTION_REPEAT, FRAME_STACK, SIDE_PIXELS = 4, 4, 84
 # 108,000 frames, half an hour of play.
 EPISODE_LIMIT_STEPS = 27_000
-_PICTURE_SCALE = 4
-# The emulator takes seeds as signed 32-bit numbers, and a negative one for none.
+_RENDER_SCALE = 4
+# The emulator's seeds are signed 32-bit numbers; a negative one means no seed.
 _SEED_MASK = 0x7FFF_FFFF
 
 
 @dataclass(frozen=True, kw_only=True)
 class AtariSettings:
-    """What an Atari game may be asked for beyond the paper's protocol."""
+    """Options of Atari games; the defaults are the paper's protocol."""
 
     sticky_actions: float = option(
         0.0,
@@ -68,7 +68,7 @@ def describe(env_id: str, max_episode_steps: int | None) -> EnvSpec:
 
 
 class AtariEnvs:
-    """E games side by side."""
+    """E copies of one game."""
 
     def __init__(self, env_id: str, slots: int, max_episode_steps: int | None, settings: AtariSettings) -> None:
         from ale_py import AtariVectorEnv
@@ -98,11 +98,11 @@ class AtariEnvs:
         )
         self._lives = np.zeros(slots, np.int32)
         self._elapsed = np.zeros(slots, np.int64)
-        self._shown = self.spec.example()
+        self._newest = self.spec.example()
 
     def reset(self, seeds: np.ndarray) -> np.ndarray:
         observation, info = self._games.reset(seed=(seeds & _SEED_MASK).astype(np.int64))
-        self._lives, self._shown = info["lives"], observation[0]
+        self._lives, self._newest = info["lives"], observation[0]
         self._elapsed[:] = 0
         return observation
 
@@ -110,7 +110,7 @@ class AtariEnvs:
         observation, reward, terminated, _, info = self._games.step(actions.astype(np.int32, copy=False))
         reset_observation = observation
         if terminated.any():
-            # These slots have started their next game. Of the others, `final_obs` is uninitialised memory.
+            # These slots have started their next game. `final_obs` of the other slots is uninitialised memory.
             observation = np.where(terminated[:, None, None, None], info["final_obs"], reset_observation)
         life_lost = (info["lives"] < self._lives) & ~terminated
         self._elapsed += 1
@@ -118,7 +118,7 @@ class AtariEnvs:
         if truncated.any():
             reset_observation, info = self._games.reset(options={"reset_mask": truncated})
         self._elapsed[terminated | truncated] = 0
-        self._lives, self._shown = info["lives"], observation[0]
+        self._lives, self._newest = info["lives"], observation[0]
         return StepResult(
             observation=observation,
             reset_observation=reset_observation,
@@ -129,8 +129,8 @@ class AtariEnvs:
         )
 
     def render(self) -> np.ndarray:
-        """What the agent sees of the newest frame, enlarged."""
-        frame = self._shown[-1].repeat(_PICTURE_SCALE, axis=0).repeat(_PICTURE_SCALE, axis=1)
+        """The newest frame as the agent sees it, enlarged."""
+        frame = self._newest[-1].repeat(_RENDER_SCALE, axis=0).repeat(_RENDER_SCALE, axis=1)
         return np.repeat(frame[..., None], 3, axis=2)
 
     def close(self) -> None:

@@ -7,18 +7,18 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from chorus.envs.mujoco_setup import teach
+from chorus.envs.mujoco_setup import set_up_mujoco
 from chorus.envs.spec import EnvSpec, StepResult
 from chorus.errors import ChorusError
 from chorus.spaces import Actions, Box, Discrete
 
-# Below this side length the strides of the Nature network leave nothing to look at.
+# Smaller images leave no pixels after the strides of the Nature network.
 _SMALLEST_IMAGE_SIDE = 36
 _CHANNEL_COUNTS = (1, 3, 4)
 
 
 class GymEnvs:
-    """Observations keep the environment's own layout, 64-bit floats are stored as 32-bit ones."""
+    """E copies of a Gymnasium environment. Observations keep their layout; 64-bit floats are stored as 32-bit."""
 
     def __init__(self, env_id: str, slots: int, max_episode_steps: int | None, render_mode: str | None = None) -> None:
         self._envs = [make(env_id, max_episode_steps, render_mode) for _ in range(slots)]
@@ -52,7 +52,7 @@ class GymEnvs:
     def render(self) -> np.ndarray:
         try:
             frame: Any = self._envs[0].render()
-        except Exception as problem:  # a package, a driver, a screen: whatever drawing needs and is not there
+        except Exception as problem:  # rendering may need a package, a driver or a display that is missing
             raise ChorusError(
                 f"'{self.spec.id}' cannot be filmed ({type(problem).__name__}: {problem}); install what it names"
             ) from problem
@@ -66,16 +66,16 @@ class GymEnvs:
 
 
 def make(env_id: str, max_episode_steps: int | None, render_mode: str | None) -> gymnasium.Env:
-    # What is not asked for is not passed: many environments know nothing of `render_mode`.
+    # Only what was asked for is passed on: many constructors do not take `render_mode`.
     overrides = {"max_episode_steps": max_episode_steps, "render_mode": render_mode}
     given: dict[str, Any] = {name: value for name, value in overrides.items() if value is not None}
     try:
         with warnings.catch_warnings():
-            # An environment that cannot draw gets a sentence of ours below, or when it is asked to.
+            # Environments that cannot render are reported below, or when rendering is asked for.
             warnings.filterwarnings("ignore", message=r"(?s).*render_mode")
-            # The paper's tasks are MuJoCo's v4, whatever came after.
+            # The paper's tasks are MuJoCo's v4; newer versions do not matter.
             warnings.filterwarnings("ignore", message=r"(?s).*is out of date")
-            teach(render_mode)
+            set_up_mujoco(render_mode)
             return gymnasium.make(env_id, **given)
     except (gymnasium.error.Error, ImportError) as problem:
         raise ChorusError(
@@ -83,7 +83,7 @@ def make(env_id: str, max_episode_steps: int | None, render_mode: str | None) ->
             "and my_package:MyEnv-v0 imports my_package first, which must be installed or in a folder of PYTHONPATH"
         ) from problem
     except Exception as problem:
-        # Whatever else comes out of a constructor is its author's to mend; it is told in one line.
+        # Other exceptions come from the constructor's own code; the error gives their first line.
         reason = f"{type(problem).__name__}: {next(iter(str(problem).splitlines()), 'no message')}"
         if isinstance(problem, TypeError) and render_mode is not None:
             raise ChorusError(
@@ -96,7 +96,7 @@ def make(env_id: str, max_episode_steps: int | None, render_mode: str | None) ->
 
 
 def describe(env_id: str, env: gymnasium.Env) -> EnvSpec:
-    """The environment's description, or the reason why Chorus cannot learn in it."""
+    """The environment's description; raises a `ChorusError` with the reason if Chorus cannot learn in it."""
     observation = env.observation_space
     actions = _actions(env_id, env.action_space)
     if not isinstance(observation, spaces.Box):
@@ -129,7 +129,7 @@ def describe(env_id: str, env: gymnasium.Env) -> EnvSpec:
 
 
 def _channels_first(env_id: str, shape: tuple[int, ...]) -> bool:
-    """Usual numbers of channels decide, then equal sides, then which end is smaller (stacks: 12 x 84 x 84)."""
+    """Decided by a usual number of channels, then by equal sides, then by the smaller end (stacks: 12 x 84 x 84)."""
     first, middle, last = shape
     for end, at_the_front in ((last, False), (first, True)):
         if end in _CHANNEL_COUNTS:

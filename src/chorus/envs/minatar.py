@@ -11,7 +11,7 @@ from chorus.spaces import Discrete
 
 
 class Game(NamedTuple):
-    """A game by pgx's name, and its sizes: asking pgx for them would already start JAX, threads and all."""
+    """A game's name in pgx and its sizes; asking pgx for the sizes would start JAX and its threads."""
 
     pgx_name: str
     channels: int
@@ -29,7 +29,7 @@ GAMES = {
 # pgx ends only Freeway by time; without a limit a good Breakout player may never finish an episode.
 EPISODE_LIMIT_STEPS = 5_000
 
-# One colour a channel, told apart in greyscale and by colour-blind readers (an even walk through viridis).
+# One colour per channel, evenly spaced in viridis: distinguishable in greyscale and with colour blindness.
 _PALETTE = np.array(
     [
         [68, 1, 84], [253, 231, 37], [33, 145, 140], [94, 201, 98], [59, 82, 139],
@@ -37,7 +37,7 @@ _PALETTE = np.array(
     ],
     dtype=np.uint8,
 )  # fmt: skip
-_PIXELS_A_CELL = 32
+_PIXELS_PER_CELL = 32
 
 
 def describe(env_id: str, max_episode_steps: int | None) -> EnvSpec:
@@ -73,4 +73,4 @@ class MinAtar:
         frame = np.zeros((*observation.shape[:2], 3), np.uint8)
         for channel in range(observation.shape[2]):
             frame[observation[:, :, channel]] = _PALETTE[channel % len(_PALETTE)]
-        return frame.repeat(_PIXELS_A_CELL, axis=0).repeat(_PIXELS_A_CELL, axis=1)
+        return frame.repeat(_PIXELS_PER_CELL, axis=0).repeat(_PIXELS_PER_CELL, axis=1)

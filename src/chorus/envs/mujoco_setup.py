@@ -1,59 +1,34 @@
-"""What MuJoCo would leave in a user's folder or fail at without a screen, unless told otherwise."""
+"""Settings for MuJoCo: warnings go to stderr instead of a file, and rendering works without a display."""
 
-import importlib.abc
-import importlib.util
+import contextlib
 import os
 import re
 import sys
-from importlib.machinery import ModuleSpec
-from types import ModuleType
-from typing import Any
 
-_said: set[str] = set()
-# Of a model that comes with Gymnasium: no user can do anything about it.
-_NOBODYS_BUSINESS = "settotalmass"
+_printed: set[str] = set()
+# A warning about a model that comes with Gymnasium; users cannot do anything about it.
+_IGNORED = "settotalmass"
 
 
-def teach(render_mode: str | None) -> None:
-    """Before an environment is made: should it bring MuJoCo along, now or later, its warnings go to stderr.
+def set_up_mujoco(render_mode: str | None) -> None:
+    """Call this before an environment is made that may use MuJoCo.
 
-    By itself MuJoCo writes them to a file MUJOCO_LOG.TXT in the folder a program was started in.
+    By default MuJoCo writes its warnings to MUJOCO_LOG.TXT in the current folder, already while a model is loaded. It
+    is imported here, where it is installed, because any constructor may use it.
     """
     if render_mode is not None and sys.platform == "linux" and not os.environ.get("DISPLAY"):
-        # Gymnasium would look for a window otherwise.
+        # Gymnasium would open a window otherwise.
         os.environ.setdefault("MUJOCO_GL", "egl")
-    if "mujoco" in sys.modules:
-        _teach_module(sys.modules["mujoco"])
-    elif not any(isinstance(finder, _Greeter) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Greeter())
+    # If it cannot be imported, an environment that needs it says so in its own words.
+    with contextlib.suppress(Exception):
+        import mujoco  # type: ignore[import-untyped]
+
+        mujoco.set_mju_user_warning(_print_once)
 
 
-class _Greeter(importlib.abc.MetaPathFinder):
-    """Waits for MuJoCo's import, which a constructor may do as late as it likes, and is gone after it."""
-
-    def find_spec(self, name: str, path: Any, target: ModuleType | None = None) -> ModuleSpec | None:
-        if name != "mujoco":
-            return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.loader is not None:
-            execute = spec.loader.exec_module
-
-            def execute_and_teach(module: ModuleType) -> None:
-                execute(module)
-                _teach_module(module)
-
-            spec.loader.exec_module = execute_and_teach  # type: ignore[method-assign]
-        return spec
-
-
-def _teach_module(mujoco: Any) -> None:
-    mujoco.set_mju_user_warning(_say_once)
-
-
-def _say_once(text: str) -> None:
-    """Environments are made anew each iteration, and what is wrong with one is wrong again, at another time of it."""
+def _print_once(text: str) -> None:
+    """Environments are made anew each iteration and repeat their warnings, with other numbers in them."""
     kind = re.sub(r"[\d.]+", "", text)
-    if kind not in _said and _NOBODYS_BUSINESS not in text:
-        _said.add(kind)
+    if kind not in _printed and _IGNORED not in text:
+        _printed.add(kind)
         print(f"MuJoCo: {text.strip()}", file=sys.stderr)

@@ -1,8 +1,7 @@
-"""Five tiny environments whose values are known, so that an agent can be asked for the right number; each with two
-actions, and with one number between -1 and 1 as its action.
+"""Five tiny environments with known values, each with two Discrete actions and with a Box action in [-1, 1].
 
-An agent that learns values, reads observations, discounts, and prefers better actions, in this order, passes them
-one after the other; the first that fails says what is broken.
+They test, in this order, whether an agent learns values, reads observations, discounts, prefers better actions, and
+combines these; the first probe that fails shows what is broken.
 """
 
 from collections.abc import Callable
@@ -20,9 +19,10 @@ from chorus.spaces import Actions, Box, Discrete
 
 @dataclass(frozen=True)
 class Probe:
-    """Episodes of `length` steps. `show` makes the observation of time and a random sign; `pay` the last reward.
+    """Episodes of `length` steps; only the last one is rewarded.
 
-    Discrete actions are -1 and +1 in `pay`.
+    `show` computes the observation from the time and a random sign, `pay` the reward from the sign and the action.
+    `pay` gets -1 and +1 for Discrete actions.
     """
 
     length: int
@@ -61,7 +61,7 @@ class ProbeState(NamedTuple):
 
 
 class ProbeEnv:
-    """One probe; one number to observe."""
+    """One probe; its observation is a single number."""
 
     def __init__(self, env_id: str, max_episode_steps: int | None) -> None:
         self._probe = PROBES[env_id]

@@ -1,4 +1,4 @@
-"""From an environment's id to something that can be stepped."""
+"""Environments by id: descriptions, constructors and named sets."""
 
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from chorus.errors import ChorusError, did_you_mean
 
 
 class JaxKind(NamedTuple):
-    """How environments of one kind are described (without starting JAX) and made."""
+    """How to describe (without starting JAX) and construct environments of one kind."""
 
     describe: Callable[[str, int | None], EnvSpec]
     make: Callable[[str, int | None], JaxEnv]
@@ -82,6 +82,6 @@ def env_sets() -> dict[str, tuple[str, ...]]:
 
 
 def expand(names: Iterable[str]) -> tuple[str, ...]:
-    """Ids as they are, sets as their ids; each once."""
+    """Replace the names of sets by their ids and remove duplicates."""
     sets = env_sets()
     return tuple(dict.fromkeys(env for name in names for env in sets.get(name, (name,))))

@@ -1,4 +1,4 @@
-"""What the rest of Chorus knows of an environment, and the two shapes an environment can have."""
+"""The description of an environment, and the two kinds of environments: pure JAX functions, or Python objects."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -11,10 +11,11 @@ from chorus.spaces import Actions
 
 @dataclass(frozen=True)
 class EnvSpec:
-    """`max_episode_steps` is a truncation in agent steps; `family` chooses the row of the scale table.
+    """The description of an environment; `family` chooses the row of the scale table.
 
-    With a `frame_stack` of S > 1 an observation is the newest S frames along its first axis, oldest first and zeros
-    before an episode's start. Where `whole_episodes` holds, an iteration in a single environment ends with an episode.
+    Episodes are truncated after `max_episode_steps` agent steps. With a `frame_stack` of S > 1 an observation holds
+    the newest S frames along its first axis, oldest first, with zeros before the episode's start. With
+    `whole_episodes` an iteration in a single environment ends with an episode.
     """
 
     id: str
@@ -29,12 +30,13 @@ class EnvSpec:
     whole_episodes: bool = False
 
     def example(self) -> np.ndarray:
+        """An observation of zeros."""
         return np.zeros(self.observation_shape, self.observation_dtype)
 
 
 @runtime_checkable
 class JaxEnv(Protocol):
-    """An environment of pure functions, for one slot; acting and stepping become one jitted call."""
+    """An environment of pure functions for one slot, so that acting and stepping are one jitted call."""
 
     spec: EnvSpec
 
@@ -55,8 +57,7 @@ class StepResult(NamedTuple):
     """One step of E slots.
 
     Where an episode ended, `observation` is its last one and `reset_observation` the first of the next episode.
-
-    `life_lost` marks a life that was lost while the game goes on.
+    `life_lost` marks lost lives after which the game continues.
     """
 
     observation: Shaped[np.ndarray, "E ..."]
@@ -69,7 +70,7 @@ class StepResult(NamedTuple):
 
 @runtime_checkable
 class HostEnvs(Protocol):
-    """E slots of an environment that lives in Python, moved together; constructed anew each iteration."""
+    """E slots of an environment that lives in Python, stepped together; constructed anew each iteration."""
 
     spec: EnvSpec
 
@@ -78,7 +79,7 @@ class HostEnvs(Protocol):
         ...
 
     def step(self, actions: Shaped[np.ndarray, "E ..."]) -> StepResult:
-        """Actions as agents know them (see `chorus.spaces`)."""
+        """One step; actions are the agent's, not the environment's own (see `chorus.spaces`)."""
         ...
 
     def render(self) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What an agent learns from: B transitions, seen by all members (M = 1) or by each its own (M = N)."""
+"""Batches of B transitions, shared by all members (M = 1) or one per member (M = N)."""
 
 from typing import NamedTuple
 
@@ -9,11 +9,11 @@ from chorus.spaces import AnyArray
 
 
 class Batch(NamedTuple):
-    """Rewards are as the environment gave them; agents clip. `length` is how many of the n rewards
-    count; `weight` is one column for all members, or a column a member (a bootstrap mask).
+    """n-step transitions. Rewards are not clipped yet; only the first `length` of the n rewards count. `weight` has one
+    column for all members, or one per member (a bootstrap mask).
 
-    Where observations are stacks of S frames, a sampler hands over raw frames: `observation` is the stack [S, ...] and
-    `next_observation` only the n frames [n, ...] that followed it. `with_whole_stacks` completes it.
+    Where observations are stacks of S frames, `observation` is the stack [S, ...] and `next_observation` holds only the
+    n frames [n, ...] that followed it; `with_whole_stacks` completes them.
     """
 
     observation: Shaped[AnyArray, "B M ..."]
@@ -26,7 +26,7 @@ class Batch(NamedTuple):
 
 
 def with_whole_stacks(batch: Batch, frame_stack: int) -> Batch:
-    """The batch with `next_observation` a stack like `observation`; frames that both have are not sent twice."""
+    """Complete `next_observation` to stacks; frames that both observations share are sent to the device only once."""
     if frame_stack == 1:
         return batch
     frames = jnp.concatenate([batch.observation, batch.next_observation], axis=2)

@@ -1,7 +1,7 @@
-"""The storage under the ring: one array a column, in memory or mapped to a file.
+"""The storage under the ring: one array per column, in memory or mapped to a file.
 
-Nothing here knows what a row means. Mapped columns are how a checkpoint costs only what is new: rows are already
-in their file, and saving them is a flush.
+Nothing here knows what a row means. Because columns are mapped, a checkpoint writes only new rows: they are in their
+file already, and saving them is a flush.
 """
 
 import hashlib
@@ -43,11 +43,11 @@ class Columns:
         for mapped in self._maps.values():
             mapped.flush()
 
-    def announce(self, name: str, lane: Int[np.ndarray, " B"], first: Int[np.ndarray, " B"], count: int) -> None:
-        """`count` rows from each of these positions on are read next: the system may fetch them all at once.
+    def prefetch(self, name: str, lane: Int[np.ndarray, " B"], first: Int[np.ndarray, " B"], count: int) -> None:
+        """Ask the operating system for `count` rows from each position on, which are read next.
 
-        A file larger than the memory is then waited for once a batch and not once a row (docs/performance.md). Columns
-        of rows smaller than a page are small enough to stay in memory.
+        For a file larger than the memory, a batch then waits for the disk once and not once per row
+        (docs/performance.md). Columns whose rows are smaller than a page are small enough to stay in memory.
         """
         array, mapped = self.arrays[name], self._maps.get(name)
         size, rows = array[0, 0].nbytes, array.shape[1]

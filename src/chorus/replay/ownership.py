@@ -1,7 +1,6 @@
-"""Where each member's own transitions are, kept beside the ring so that drawing from them costs no search.
+"""Indexes of the ring by owner and by episode, so that drawing a member's own transitions needs no search.
 
-For every lane and owner there is a queue of positions, oldest first. All of it can be read off the ring's owner column,
-so no checkpoint holds it.
+They can be rebuilt from the ring's columns, so no checkpoint holds them.
 """
 
 from collections import defaultdict
@@ -13,40 +12,40 @@ _SMALLEST = 16
 
 
 class Positions:
-    """Positions in rising order: new ones come at the end, and room is made by forgetting the oldest."""
+    """A queue of rising positions; the oldest are dropped when space is needed."""
 
     def __init__(self, positions: Int[np.ndarray, " P"] | None = None) -> None:
-        self._room = np.empty(_SMALLEST, np.int64) if positions is None else positions.astype(np.int64)
+        self._array = np.empty(_SMALLEST, np.int64) if positions is None else positions.astype(np.int64)
         self._end = 0 if positions is None else len(positions)
 
     def append(self, position: int, oldest: int) -> None:
-        """Positions before `oldest` will not be asked for again."""
-        if self._end == len(self._room):
-            self._make_room(oldest)
-        self._room[self._end] = position
+        """Add a position; those before `oldest` may be dropped."""
+        if self._end == len(self._array):
+            self._reallocate(oldest)
+        self._array[self._end] = position
         self._end += 1
 
-    def _make_room(self, oldest: int) -> None:
-        """At least half of the new room is free, so that each position is moved once on average."""
-        kept = self._room[np.searchsorted(self._room, oldest) :]
-        room = np.empty(max(_SMALLEST, 2 * len(kept)), np.int64)
-        room[: len(kept)] = kept
-        self._room, self._end = room, len(kept)
+    def _reallocate(self, oldest: int) -> None:
+        """At least half of the new array is free, so each position is moved once on average."""
+        kept = self._array[np.searchsorted(self._array, oldest) :]
+        array = np.empty(max(_SMALLEST, 2 * len(kept)), np.int64)
+        array[: len(kept)] = kept
+        self._array, self._end = array, len(kept)
 
     def between(self, first: int, stop: int) -> Int[np.ndarray, " P"]:
-        """Those from `first` to before `stop`; a view, nothing is copied."""
-        low, high = np.searchsorted(self._room[: self._end], (first, stop))
-        return self._room[low:high]
+        """The positions from `first` to before `stop`, as a view."""
+        low, high = np.searchsorted(self._array[: self._end], (first, stop))
+        return self._array[low:high]
 
 
 class Ownership:
-    """The queues of all lanes and owners."""
+    """A queue of positions per lane and owner."""
 
     def __init__(self, lanes: int) -> None:
         self._queues: list[dict[int, Positions]] = [defaultdict(Positions) for _ in range(lanes)]
 
     def fill(self, lane: int, owner: Integer[np.ndarray, " P"], position: Int[np.ndarray, " P"]) -> None:
-        """A lane's transitions as they lie in the ring."""
+        """Add all transitions of a lane, oldest first."""
         for one in np.unique(owner).tolist():
             self._queues[lane][one] = Positions(position[owner == one])
 
@@ -67,8 +66,8 @@ class Ownership:
         first: Int[np.ndarray, " E"],
         stop: Int[np.ndarray, " E"],
     ) -> tuple[Int[np.ndarray, " B"], Int[np.ndarray, " B"]] | None:
-        """Lane and position of `count` of the owner's transitions from `first` to before `stop` of each lane, uniformly
-        with replacement; none if it has none."""
+        """Lane and position of `count` transitions of the owner, drawn uniformly with replacement between `first` and
+        `stop` of each lane; None if there are none."""
         owned = [
             queues[owner].between(*span) if owner in queues else np.empty(0, np.int64)
             for queues, span in zip(self._queues, zip(first.tolist(), stop.tolist(), strict=True), strict=True)
@@ -86,13 +85,15 @@ class Ownership:
 
 
 class Episodes:
-    """Each lane counts its episodes. Of those in a window no two have the same number modulo the lane's rows, so what
-    is known of an episode has its place there."""
+    """The episode of each transition, and whether one owner alone played it.
+
+    Episodes are numbered per lane. Those in a window differ modulo the lane's rows, so arrays of that size suffice.
+    """
 
     def __init__(self, lanes: int, rows: int) -> None:
         self._lanes, self._rows = np.arange(lanes), rows
         self._number = np.zeros((lanes, rows), np.int64)
-        # Where an episode's acting member last changed; never is 0, which no change within an episode can be.
+        # The position at which an episode's owner last changed; 0 for never, because no change can be at position 0.
         self._last_change = np.zeros((lanes, rows), np.int64)
         self._newest_number = np.zeros(lanes, np.int64)
         self._newest_position = np.full(lanes, -2)
@@ -100,7 +101,7 @@ class Episodes:
         self._oldest = np.zeros(lanes, np.int64)
 
     def fill(self, lane: int, owner: Integer[np.ndarray, " P"], position: Int[np.ndarray, " P"]) -> None:
-        """A lane's transitions as they lie in the ring."""
+        """Add all transitions of a lane, oldest first."""
         if not len(position):
             return
         # Between two episodes there is at least one row without a transition.
@@ -129,8 +130,8 @@ class Episodes:
     def look_up(
         self, lane: Int[np.ndarray, "*b"], position: Int[np.ndarray, "*b"]
     ) -> tuple[Int[np.ndarray, "*b"], Bool[np.ndarray, "*b"]]:
-        """A number for the episode of each transition, different for different ones, and whether one member alone
-        played what the window holds of it."""
+        """A unique number for the episode of each transition, and whether one owner alone played the part of it that
+        lies in the window."""
         number = self._number[lane, position % self._rows]
         alone = self._last_change[lane, number % self._rows] <= self._oldest[lane]
         return number * len(self._lanes) + lane, alone

@@ -1,20 +1,19 @@
 """The replay ring: E lanes of rows, each observation stored once.
 
-A row holds an observation and what followed it. An episode of T transitions is T + 1 rows, the last of which is
-only the final observation; the next observation of a transition is the row after it. Positions count all rows a
-lane has ever been given, and a position p lives in physical row p mod rows. The *window* is what may be sampled:
-the newest `capacity` transitions. Beyond it the ring keeps `slack` rows so that the window each kept checkpoint
-saw stays untouched on disk.
+A row holds an observation and the action, reward and flags of the step after it. An episode of T transitions is T + 1
+rows, the last of which holds only the final observation; the next observation of a transition is in the row after it.
+A position counts all rows ever written to a lane; position p is stored in row p mod rows. Samplers draw from the
+*window*, the newest `capacity` transitions. Older rows are kept until no checkpoint needs them.
 
-Where an observation is a stack of frames, a row holds only its newest one, and reading a row finds the others in the
-rows before it, never across an episode's start. A terminal in the middle of an episode (a lost life) is a flag, not
-another row: frames go on across it.
+Where an observation is a stack of frames, a row holds only its newest frame; the others are read from the rows before
+it, never across an episode's start. A terminal within an episode (a lost life) is a flag and not another row, because
+stacks continue across it.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Integer, Shaped
@@ -24,20 +23,24 @@ from chorus.replay.columns import Columns, ColumnTypes, ring_slices, row_bytes
 from chorus.replay.ownership import Episodes, Ownership
 
 TRANSITION, TERMINATED, TRUNCATED = 1, 2, 4
+# The owner of a transition whose action all members chose together; no member has this number.
+ENSEMBLE = 65_535
 _ENDED = TERMINATED | TRUNCATED
 
-# Final observations need rows too. A ring of moderate size has one for every transition, so that even episodes of
-# one step leave room for `capacity` transitions; a huge one has room for episodes of eight steps and more.
+# Final observations need rows, too. A ring of moderate size has one per transition, which is enough for episodes of
+# one step; a huge ring has enough for episodes of eight steps and more on average.
 _MODERATE_BYTES = 2 * 1024**3
 _SHORTEST_EPISODES_OF_HUGE_RINGS = 8
+
+Index = TypeVar("Index", Ownership, Episodes)
 
 
 @dataclass(frozen=True)
 class RingLayout:
-    """Sizes of a ring; `iteration_steps` is the most agent steps that lie between two checkpoints.
+    """Sizes of a ring; `iteration_steps` is the largest number of agent steps between two checkpoints.
 
-    With a `frame_stack` above 1 the first axis of an observation is its frames, oldest first. With `masked_members`
-    every transition carries a bit for each of so many members.
+    With a `frame_stack` above 1 the first axis of an observation holds its frames, oldest first. With `masked_members`
+    every transition has one mask bit per member.
     """
 
     lanes: int
@@ -77,8 +80,8 @@ class RingLayout:
 
     @cached_property
     def rows(self) -> int:
-        """Rows a lane: the window, the frames its first stack reaches back to, and two iterations for the two
-        checkpoints that are kept."""
+        """Rows per lane: the window, the frames before it that its first stack needs, and two iterations, because two
+        checkpoints are kept."""
         iteration = self._with_final_rows(-(-self.iteration_steps // self.lanes))
         return self.window_rows + self.frame_stack - 1 + 2 * iteration
 
@@ -88,7 +91,7 @@ class RingLayout:
 
 
 class Cursor(NamedTuple):
-    """Where each lane stands: rows ever written, the window's oldest transition, transitions in the window."""
+    """Per lane: rows ever written, position of the window's oldest transition, transitions in the window."""
 
     end: Int[np.ndarray, " E"]
     oldest: Int[np.ndarray, " E"]
@@ -96,7 +99,7 @@ class Cursor(NamedTuple):
 
 
 class Windows(NamedTuple):
-    """n-step windows read from the ring, without the member axis; stacks of frames as `Batch` has them."""
+    """n-step windows read from the ring; like `Batch`, without the member axis."""
 
     observation: Shaped[np.ndarray, "B ..."]
     action: Shaped[np.ndarray, "B ..."]
@@ -107,7 +110,7 @@ class Windows(NamedTuple):
 
 
 class Ring:
-    """Rows in memory, or mapped to files in `directory`."""
+    """The ring, in memory or mapped to files in `directory`."""
 
     def __init__(self, layout: RingLayout, directory: Path | None = None) -> None:
         self.layout = layout
@@ -117,24 +120,27 @@ class Ring:
         self.cursor = Cursor(zeros.copy(), zeros.copy(), zeros.copy())
         self._lane_start = np.arange(layout.lanes, dtype=np.int64) * layout.rows
         self._protected = zeros - 1
-        self._kept_up: list[Ownership | Episodes] = []
+        self._indexes: list[Ownership | Episodes] = []
+        self.sampler_memory: dict[str, Any] = {}
+        """What a sampler remembers of errors (`Sampler.feedback`); emptied at the start of each iteration, so that
+        a resumed run, which starts with one, draws the same."""
 
     def __len__(self) -> int:
         return int(self.cursor.transitions.sum())
 
     def protect(self, cursor: Cursor) -> None:
-        """Rows from this cursor's window on must not be overwritten: a kept checkpoint needs them."""
+        """Forbid overwriting rows from this cursor's window on, which a kept checkpoint needs."""
         self._protected = self.first_needed(cursor)
 
     def first_needed(self, cursor: Cursor) -> Int[np.ndarray, " E"]:
-        """The oldest row that the window of this cursor reads: its first stack reaches back before it."""
+        """The oldest row that reading this cursor's window needs; its first stack begins before it."""
         return np.maximum(cursor.oldest - (self.layout.frame_stack - 1), 0)
 
     def physical(self, lane: Int[np.ndarray, "*#b"], position: Int[np.ndarray, "*#b"]) -> Int[np.ndarray, "..."]:
         return self._lane_start[lane] + position % self.layout.rows
 
     def begin(self, observation: Shaped[np.ndarray, "E ..."], lanes: Int[np.ndarray, " S"]) -> None:
-        """A new episode in each of the named lanes."""
+        """Start an episode in each of these lanes."""
         self._append(lanes, observation[lanes])
 
     def add(
@@ -160,7 +166,7 @@ class Ring:
         self.cursor.transitions[:] += 1
         self._append(lanes, next_observation)
         self._shrink_window()
-        for index in self._kept_up:
+        for index in self._indexes:
             index.append(owner, position, self.cursor.oldest)
 
     def _append(self, lanes: Int[np.ndarray, " S"], observation: Shaped[np.ndarray, "S ..."]) -> None:
@@ -168,7 +174,7 @@ class Ring:
         if np.any(position - self.layout.rows >= self._protected[lanes]) and np.all(self._protected >= 0):
             raise ChorusError(
                 f"episodes of fewer than {_SHORTEST_EPISODES_OF_HUGE_RINGS} steps on average overrun the replay's "
-                f"{self.layout.rows} rows a lane with their final observations; a smaller --buffer-size "
+                f"{self.layout.rows} rows per lane with their final observations; a smaller --buffer-size "
                 "(a replay of at most 2 GB in all) has room for any episodes"
             )
         row = self.physical(lanes, position)
@@ -185,12 +191,12 @@ class Ring:
                 return
             cursor.oldest[too_long] += 1
             cursor.transitions[too_long] -= 1
-            # What follows a dropped transition is the next one, or the final observation of its episode.
+            # After a dropped transition comes the next one, or the final observation of its episode.
             final = self._flat["flags"][self.physical(lanes, cursor.oldest)] == 0
             cursor.oldest[final & too_long] += 1
 
     def locate(self, number: Int[np.ndarray, " B"]) -> tuple[np.ndarray, np.ndarray]:
-        """Lane and position of the `number`-th row of all windows laid end to end."""
+        """Lane and position of the `number`-th row, counted through the windows of all lanes."""
         bounds = np.cumsum(self.cursor.end - self.cursor.oldest)
         lane = np.searchsorted(bounds, number, side="right")
         before = bounds[lane] - (self.cursor.end - self.cursor.oldest)[lane]
@@ -203,9 +209,9 @@ class Ring:
     def ends_within(
         self, lane: Int[np.ndarray, " B"], position: Int[np.ndarray, " B"], steps: int
     ) -> tuple[Bool[np.ndarray, " B"], Int[np.ndarray, " B"]]:
-        """Which rows start a complete n-step window, and how many rewards it really has.
+        """Which rows start a complete n-step window, and its realised length.
 
-        A window is complete if its episode ends inside it or if the observation after its n-th step is there.
+        A window is complete if its episode ends inside it or if the observation after its n-th step is stored.
         """
         last = self.cursor.end[lane] - 1
         reach = np.minimum(position[:, None] + np.arange(steps), last[:, None])
@@ -240,23 +246,23 @@ class Ring:
     def _observations(
         self, lane: Int[np.ndarray, " B"], position: Int[np.ndarray, " B"], length: Int[np.ndarray, " B"], steps: int
     ) -> tuple[Shaped[np.ndarray, "B ..."], Shaped[np.ndarray, "B ..."]]:
-        """What was seen before and after each window; of stacks, the whole one before and only new frames after."""
+        """The observations before and after each window; with stacks, only the new frames after it."""
         stored, stack = self._flat["observation"], self.layout.frame_stack
-        self.columns.announce("observation", lane, np.maximum(position - (stack - 1), 0), stack + steps)
+        self.columns.prefetch("observation", lane, np.maximum(position - (stack - 1), 0), stack + steps)
         if stack == 1:
             return stored[self.physical(lane, position)], stored[self.physical(lane, position + length)]
         lane = lane[:, None]
         before = position[:, None] + np.arange(1 - stack, 1)
         after = position[:, None] + np.minimum(np.arange(1, steps + 1), length[:, None])
         observation = np.take(stored, self.physical(lane, before), axis=0)
-        # A row without a transition is the last of its episode: what lies before the newest such row is another one.
+        # A row without a transition ends its episode: frames up to the newest such row belong to earlier episodes.
         goes_on = (self._flat["flags"][self.physical(lane, before[:, :-1])] > 0) & (before[:, :-1] >= 0)
         same_episode = np.logical_and.accumulate(goes_on[:, ::-1], axis=1)[:, ::-1]
         observation[:, :-1][~same_episode] = 0
         return observation, np.take(stored, self.physical(lane, after), axis=0)
 
     def owners(self, lane: Int[np.ndarray, " B"], position: Int[np.ndarray, " B"]) -> Integer[np.ndarray, " B"]:
-        """The member that generated each of the given transitions."""
+        """The member that generated each of the given transitions, or `ENSEMBLE`."""
         return self._flat["owner"][self.physical(lane, position)]
 
     def masks(self, lane: Int[np.ndarray, " B"], position: Int[np.ndarray, " B"]) -> Bool[np.ndarray, "B N"]:
@@ -272,26 +278,23 @@ class Ring:
 
     @cached_property
     def ownership(self) -> Ownership:
-        """Read off the columns when it is first asked for, and kept up from then on."""
-        index = Ownership(self.layout.lanes)
-        self._keep_up(index)
-        return index
+        """Built from the columns at the first access and updated from then on."""
+        return self._maintain(Ownership(self.layout.lanes))
 
     @cached_property
     def episodes(self) -> Episodes:
-        """Read off the columns when they are first asked for, and kept up from then on."""
-        index = Episodes(self.layout.lanes, self.layout.rows)
-        self._keep_up(index)
-        return index
+        """Built from the columns at the first access and updated from then on."""
+        return self._maintain(Episodes(self.layout.lanes, self.layout.rows))
 
-    def _keep_up(self, index: Ownership | Episodes) -> None:
+    def _maintain(self, index: Index) -> Index:
         for lane in range(self.layout.lanes):
             found = np.flatnonzero(self.window("flags", lane) & TRANSITION)
             index.fill(lane, self.window("owner", lane)[found], self.cursor.oldest[lane] + found)
-        self._kept_up.append(index)
+        self._indexes.append(index)
+        return index
 
     def incomplete_from(self, steps: int) -> Int[np.ndarray, " E"]:
-        """Each lane's first position whose n-step window is not complete; no transition after it has a complete one."""
+        """Each lane's first position without a complete n-step window; none after it has one."""
         lane = np.arange(self.layout.lanes)[:, None]
         before = self.cursor.end[:, None] - np.arange(2, steps + 1)
         flags = self._flat["flags"][self.physical(lane, before)]

@@ -1,4 +1,4 @@
-"""Who learns from which data. A sampler draws valid windows only and never falls back silently."""
+"""Samplers: which member learns from which data. They draw complete windows only and never fall back silently."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -25,8 +25,8 @@ class Places(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """A batch, where its windows lie, who generated their transitions, and which members got the common batch because
-    they own nothing yet."""
+    """A batch, the places of its windows in the ring, the owners of their transitions, and which members got the
+    common batch because they own nothing yet."""
 
     batch: Batch
     places: Places
@@ -41,6 +41,8 @@ class Sampler(Component, ABC, interface="sampler"):
     """Whether every member gets a batch of its own."""
     masked: ClassVar[bool] = False
     """Whether a bootstrap mask is stored with every transition."""
+    wants_errors: ClassVar[bool] = False
+    """Whether `feedback` is called after each gradient step; the loop then waits for the errors on the device."""
 
     @abstractmethod
     def sample(self, ring: Ring, rng: np.random.Generator, batch_size: int, steps: int, members: int) -> Sample:
@@ -50,6 +52,13 @@ class Sampler(Component, ABC, interface="sampler"):
         """Which members will learn from the transitions that are stored now; None for all of them."""
         return None
 
+    def feedback(self, ring: Ring, places: Places, errors: Float[np.ndarray, "B N"]) -> None:
+        """Called after a gradient step with the places [B, M] of its batch and each member's absolute TD errors.
+
+        What is remembered of them belongs in `ring.sampler_memory`. No checkpoint holds it: it is emptied at the start
+        of each iteration, so that resumed runs stay exact.
+        """
+
 
 @register
 @dataclass(frozen=True, kw_only=True)
@@ -57,8 +66,7 @@ class Shared(Sampler):
     """One batch for all members, uniform over every transition in the window."""
 
     def sample(self, ring: Ring, rng: np.random.Generator, batch_size: int, steps: int, members: int) -> Sample:
-        places = draw_uniform(ring, rng, batch_size, steps)
-        return _read(ring, _for_all(places), steps, np.zeros(members, bool))
+        return read_sample(ring, draw_uniform(ring, rng, batch_size, steps), steps, members)
 
 
 @register
@@ -87,10 +95,15 @@ class SelfOversampled(Sampler):
         own = [draw_own(ring, rng, i, batch_size, steps, stop) if coin else None for i, coin in enumerate(coins)]
         columns = zip(*(places or common for places in own), strict=True)
         places = Places(*(np.stack(column, axis=1) for column in columns))
-        return _read(ring, places, steps, coins & np.array([one is None for one in own]))
+        return read_sample(ring, places, steps, members, coins & np.array([one is None for one in own]))
 
     def problems(self, config: Any, spec: Any) -> Iterator[str]:
         agent = config.agent
+        if config.acting.uses_members:
+            yield (
+                f"self_oversampled needs transitions of single members, and with the acting rule {config.acting.kind} "
+                "all members choose every action together; use the sampler shared"
+            )
         if agent.value_map.build(agent.members, agent.discount).crosses_members:
             yield (
                 "CERL cannot learn from one batch per member: its targets would need every member's network on every "
@@ -116,25 +129,24 @@ class BootstrapMasked(Sampler):
     def sample(self, ring: Ring, rng: np.random.Generator, batch_size: int, steps: int, members: int) -> Sample:
         places = draw_uniform(ring, rng, batch_size, steps)
         weight = ring.masks(places.lane, places.position).astype(np.float32)
-        return _read(ring, _for_all(places), steps, np.zeros(members, bool), weight)
+        return read_sample(ring, places, steps, members, weight=weight)
 
     def draw_mask(self, rng: np.random.Generator, lanes: int, members: int) -> Bool[np.ndarray, "E N"]:
         """Which members will learn from the transitions that are stored now."""
         return rng.random((lanes, members)) < self.keep_probability
 
 
-def _for_all(places: Places) -> Places:
-    return Places(*(column[:, None] for column in places))
-
-
-def _read(
+def read_sample(
     ring: Ring,
     places: Places,
     steps: int,
-    owns_nothing: Bool[np.ndarray, " N"],
+    members: int,
+    owns_nothing: Bool[np.ndarray, " N"] | None = None,
     weight: Float[np.ndarray, "B W"] | None = None,
 ) -> Sample:
-    """The windows at places [B, M], as a batch."""
+    """The windows at places [B, M], or at places [B] for one batch that all members share."""
+    if places.lane.ndim == 1:
+        places = Places(*(column[:, None] for column in places))
     shape = places.lane.shape
     flat = Places(*(column.reshape(-1) for column in places))
     columns = ring.read(flat.lane, flat.position, flat.length, steps)._asdict()
@@ -142,15 +154,16 @@ def _read(
         **{name: column.reshape(*shape, *column.shape[1:]) for name, column in columns.items()},
         weight=np.ones((shape[0], 1), np.float32) if weight is None else weight,
     )
-    return Sample(batch, places, ring.owners(flat.lane, flat.position).reshape(shape), owns_nothing)
+    owner = ring.owners(flat.lane, flat.position).reshape(shape)
+    return Sample(batch, places, owner, np.zeros(members, bool) if owns_nothing is None else owns_nothing)
 
 
 def draw_own(
     ring: Ring, rng: np.random.Generator, owner: int, count: int, steps: int, stop: Int[np.ndarray, " E"]
 ) -> Places | None:
-    """`count` windows that start with the owner's transitions before `stop`, with replacement; none if there are none.
+    """`count` windows that start with transitions of the owner before `stop`, with replacement; None if it has none.
 
-    `stop` is where the windows that are not complete begin (`Ring.incomplete_from`).
+    `stop` is each lane's first position without a complete window (`Ring.incomplete_from`).
     """
     drawn = ring.ownership.draw(owner, rng, count, ring.cursor.oldest, stop)
     if drawn is None:

@@ -1,5 +1,6 @@
 """From a configuration to the objects that run it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 import jax
 from jaxtyping import Array, PRNGKeyArray
 
-from chorus.agents.agent import Agent
+from chorus.agents.agent import Agent, Proposal
 from chorus.config.schema import RunConfig
 from chorus.envs.atari import AtariSettings
 from chorus.envs.registry import describe, is_jax, make_host, make_jax
@@ -20,9 +21,11 @@ from chorus.runs.resources import check_resources, ends_with_episode, ring_layou
 from chorus.runs.run_directory import RunDirectory
 from chorus.runs.trackers import Tracker
 from chorus.runs.training import Training
+from chorus.training.decisions import choose_actions
 from chorus.training.diagnostics import Diagnostics
 from chorus.training.evaluate import Evaluator
 from chorus.training.loop import Loop
+from chorus.training.policies import Policy
 from chorus.training.stepper import Decide, HostStepper, JaxStepper, LifeLoss, Stepper
 
 
@@ -79,19 +82,13 @@ class Assembly:
 
     def loop(self) -> Loop:
         config = self.config
-
-        def decide(
-            params: Any, observation: Array, member: Array, key: PRNGKeyArray, epsilon: Array
-        ) -> tuple[Array, Any]:
-            return self.agent.act(params, observation, member, key, epsilon), ()
-
         return Loop(
             agent=self.agent,
             members=config.agent.members,
             acting=config.acting,
             epsilon=config.exploration,
             stepper=self.make_stepper(
-                decide,
+                self._decide_in_training,
                 config.env.num_envs,
                 limit=config.env.max_episode_steps,
                 redraw_each_step=config.acting.each_step,
@@ -101,8 +98,24 @@ class Assembly:
             whole_episodes=ends_with_episode(config, self.spec),
         )
 
-    def evaluator(self, slots: int | None = None, render: bool = False) -> Evaluator:
-        """`render` asks environments that live in Python for frames.
+    def _decide_in_training(
+        self, params: Any, observation: Array, member: Array, key: PRNGKeyArray, epsilon: Array
+    ) -> tuple[Array, Any]:
+        """Only a rule that uses all members pays for evaluating them."""
+        acting, actions = self.config.acting, self.spec.actions
+        if not acting.uses_members:
+            return self.agent.act(params, observation, member, key, epsilon), ()
+
+        def choose(proposal: Proposal, drawn: Array, key: PRNGKeyArray) -> Array:
+            return acting.choose(proposal, drawn, actions, key)
+
+        action, _ = choose_actions(self.agent, actions, choose, params, observation, member, key, epsilon)
+        return action, ()
+
+    def evaluator(
+        self, policies: Mapping[str, Policy] | None = None, slots: int | None = None, render: bool = False
+    ) -> Evaluator:
+        """By default for the configured policies and slots; `render` asks environments that live in Python for frames.
 
         Training cuts endless episodes at an iteration's end; evaluation waits for them, so it has a limit of its own.
         """
@@ -113,6 +126,7 @@ class Assembly:
             agent=self.agent,
             members=config.agent.members,
             actions=self.spec.actions,
+            policies=config.evaluation.policies if policies is None else policies,
             make_stepper=partial(self.make_stepper, limit=limit, render_mode="rgb_array" if render else None),
             slots=slots or config.evaluation.slots,
             epsilon=config.evaluation.epsilon,

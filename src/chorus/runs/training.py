@@ -1,13 +1,13 @@
-"""A run from its first iteration to its last: train, freeze, evaluate, log, checkpoint, again.
+"""A run from its first iteration to its last: train, freeze, evaluate, log, checkpoint, and again.
 
-Nothing outlives an iteration but the learner, the replay and the logs, and a checkpoint holds where each of them
-stood: a run killed at any instant and resumed writes the same bytes as one that was never stopped.
+Only the learner, the replay and the logs outlive an iteration, and a checkpoint holds the state of each. A run that
+is killed at any instant and resumed writes the same bytes as one that was never stopped.
 """
 
 import resource
 import time
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -16,24 +16,25 @@ import numpy as np
 from chorus.agents.agent import AgentState
 from chorus.errors import ChorusError
 from chorus.randomness import entropy, generator, init_key, stream_key
-from chorus.replay.ring import Ring, RingLayout
+from chorus.replay.ring import Cursor, Ring, RingLayout
 from chorus.runs.progress import ProgressView
 from chorus.runs.resources import allocated_bytes
 from chorus.runs.run_directory import RunDirectory
 from chorus.runs.trackers import Tracker
 from chorus.training import checkpoint
 from chorus.training.diagnostics import BatchLog, Diagnostics
+from chorus.training.episodes import EpisodeRecorder
 from chorus.training.evaluate import Evaluator, summarise
 from chorus.training.loop import Collected, Learned, Loop
 from chorus.training.settings import EvaluationSettings
 from chorus.training.stepper import Keys
 
-# To optimise it further would take XLA longer than it saves.
+# Initialisation runs once: optimising it further would take XLA longer than it saves.
 _RUNS_ONCE = {"xla_backend_optimization_level": 1}
 
 
 def training_keys(seed: int, iteration: int) -> Keys:
-    """One key a stream, for one iteration of training."""
+    """One key per stream, for one iteration of training."""
     return Keys(
         act=stream_key(seed, "act", iteration),
         member=stream_key(seed, "member", iteration),
@@ -43,56 +44,51 @@ def training_keys(seed: int, iteration: int) -> Keys:
 
 
 def evaluation_keys(seed: int, iteration: int, policy_name: str) -> Keys:
-    """Evaluation has one stream; what it is used for, and by which policy, is the path within it."""
+    """Keys from the stream of evaluation; the policy and the purpose are the path within it."""
     policy = zlib.crc32(policy_name.encode())
     act, member, env = (stream_key(seed, "eval", iteration, policy, purpose) for purpose in range(3))
     return Keys(act=act, member=member, env=env, env_seed=entropy(seed, "eval", iteration, policy, 3))
 
 
-@dataclass
 class EpisodeLog:
-    """Returns of training episodes; what an iteration's end cut short is left out."""
+    """Returns of the training episodes of one iteration; those that its end cut short are left out."""
 
-    slots: int
-    returns: list[float] = field(default_factory=list)
-    lengths: list[int] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self._return, self._length = np.zeros(self.slots), np.zeros(self.slots, int)
-        self._members: list[set[int]] = [set() for _ in range(self.slots)]
+    def __init__(self, slots: int) -> None:
+        self._recorder = EpisodeRecorder(slots)
+        self.returns: list[float] = []
+        self.lengths: list[int] = []
 
     def record(self, event: Collected) -> list[dict[str, Any]]:
-        """The episodes that this step finished."""
-        self._return += event.reward
-        self._length += 1
-        for played_by, member in zip(self._members, event.member.tolist(), strict=True):
-            played_by.add(member)
-        finished: list[dict[str, Any]] = []
-        for slot in np.flatnonzero(event.ended):
-            self.returns.append(float(self._return[slot]))
-            self.lengths.append(int(self._length[slot]))
-            finished.append(
-                {
-                    "step": event.step,
-                    "slot": int(slot),
-                    # An episode that several members played belongs to none of them.
-                    "member": int(event.member[slot]) if len(self._members[slot]) == 1 else None,
-                    "return": self.returns[-1],
-                    "length": self.lengths[-1],
-                }
-            )
-            self._return[slot], self._length[slot] = 0.0, 0
-            self._members[slot] = set()
-        return finished
+        """The lines of episodes.jsonl for the episodes that this step finished."""
+        finished = self._recorder.record(event.owner, event.reward, event.ended)
+        self.returns += [episode.episodic_return for episode in finished]
+        self.lengths += [episode.length for episode in finished]
+        return [
+            {
+                "step": event.step,
+                "slot": episode.slot,
+                "member": episode.member,
+                "return": episode.episodic_return,
+                "length": episode.length,
+            }
+            for episode in finished
+        ]
+
+    def metrics(self) -> dict[str, float]:
+        metrics = {"charts/episodes": float(len(self.returns))}
+        if self.returns:
+            metrics["charts/episodic_return"] = float(np.mean(self.returns))
+            metrics["charts/episodic_length"] = float(np.mean(self.lengths))
+        return metrics
 
 
 class NoIntactCheckpoint(ChorusError):
-    """A run was checkpointed and nothing of that can be used: going on from nothing would destroy its logs."""
+    """A run has checkpoints and none is intact; starting again would destroy its logs."""
 
 
 @dataclass
 class Training:
-    """One run, ready to go; `run` starts it or goes on where its last checkpoint left it."""
+    """One run; `run` starts it, or resumes it from its newest checkpoint."""
 
     loop: Loop
     evaluator: Evaluator
@@ -107,7 +103,7 @@ class Training:
     keep_replay: bool = False
 
     def run(self) -> dict[str, Any]:
-        """The run's last status; the directory must be locked."""
+        """Train to the end and return the run's last status; the directory must be locked."""
         try:
             ring, kept = self._find()
             status = self._run(ring, kept)
@@ -126,7 +122,7 @@ class Training:
         return status
 
     def _find(self) -> tuple[Ring, list[checkpoint.Checkpoint]]:
-        """The replay and the intact checkpoints. Only a run that never wrote one may start from nothing."""
+        """The replay and the intact checkpoints; refuses to start again where checkpoints were written."""
         ring = Ring(self.layout, self.directory.replay)
         kept, complaints = checkpoint.find(self.directory.checkpoints, ring)
         if not kept and (complaints or self.directory.read_status().get("iteration")):
@@ -150,45 +146,53 @@ class Training:
 
         step = newest.step if newest else 0
         for iteration in range(newest.iteration + 1 if newest else 1, schedule.iterations + 1):
-            before = type(ring.cursor)(*(column.copy() for column in ring.cursor))
+            before = Cursor(*(column.copy() for column in ring.cursor))
             if kept:
                 ring.protect(kept[0].cursor)
             state, step, metrics, timings = self._iterate(state, ring, iteration, step)
             self._log(iteration, step, metrics)
             if len(self.diverged) == self.loop.members:
                 return self._end("diverged", iteration, "no member has finite values any more")
-            began = time.monotonic()
-            self.progress.phase("saving")
-            saved = checkpoint.save(
-                self.directory.checkpoints,
-                iteration=iteration,
-                step=step,
-                state=state,
-                ring=ring,
-                before=before,
-                offsets=self.directory.sync_logs(),
-                diverged_members=self.diverged,
-            )
+            saved, costs = self._save(state, ring, iteration, step, before)
             kept = [*kept, saved][-2:]
-            timings["time/checkpoint_seconds"] = time.monotonic() - began
-            timings["system/checkpoint_megabytes"] = saved.new_bytes(self.layout, before) / 1e6
-            timings["system/disk_megabytes"] = allocated_bytes(self.directory.path) / 1e6
-            self._log_timings(iteration, step, timings)
+            self._log_timings(iteration, step, timings | costs)
             self.directory.write_status("running", iteration=iteration, **self._marked())
         return self._end("finished", schedule.iterations, None)
+
+    def _save(
+        self, state: AgentState, ring: Ring, iteration: int, step: int, before: Cursor
+    ) -> tuple[checkpoint.Checkpoint, dict[str, float]]:
+        """A checkpoint, and what it cost; `before` is the ring's cursor at the previous one."""
+        began = time.monotonic()
+        self.progress.phase("saving")
+        saved = checkpoint.save(
+            self.directory.checkpoints,
+            iteration=iteration,
+            step=step,
+            state=state,
+            ring=ring,
+            before=before,
+            offsets=self.directory.sync_logs(),
+            diverged_members=self.diverged,
+        )
+        return saved, {
+            "time/checkpoint_seconds": time.monotonic() - began,
+            "system/checkpoint_megabytes": saved.new_bytes(self.layout, before) / 1e6,
+            "system/disk_megabytes": allocated_bytes(self.directory.path) / 1e6,
+        }
 
     def _restore(self, newest: checkpoint.Checkpoint | None, ring: Ring) -> AgentState:
         key = init_key(self.seed)
         if newest is None:
             return jax.jit(self.loop.agent.init, compiler_options=_RUNS_ONCE)(key)
-        ring.cursor = type(newest.cursor)(*(column.copy() for column in newest.cursor))
+        ring.cursor = Cursor(*(column.copy() for column in newest.cursor))
         return newest.load_state(jax.eval_shape(self.loop.agent.init, key))
 
     def _iterate(
         self, state: AgentState, ring: Ring, iteration: int, first: int
     ) -> tuple[AgentState, int, dict[str, float], dict[str, float]]:
-        """Train from step `first` and evaluate; beside the state the step that was reached, what was measured, and
-        apart from it what the clock says."""
+        """Train from step `first` and evaluate. Returns the state, the step that was reached, the metrics, and the
+        timings, which depend on the clock."""
         began = time.monotonic()
         self.progress.phase("training")
         episodes, batches = EpisodeLog(self.loop.stepper.slots), BatchLog(self.loop.members)
@@ -207,7 +211,7 @@ class Training:
         metrics, state = self._learning_metrics(state)
         trained = time.monotonic()
 
-        metrics |= _episode_metrics(episodes)
+        metrics |= episodes.metrics()
         metrics["charts/epsilon"] = float(self.loop.epsilon(last))
         metrics["replay/transitions"] = float(len(ring))
         metrics |= self._evaluate(state, iteration)
@@ -225,17 +229,17 @@ class Training:
         return state, last, metrics, timings
 
     def _learning_metrics(self, state: AgentState) -> tuple[dict[str, float], AgentState]:
-        """Means over the iteration and the members that still learn; the totals start again from zero."""
+        """Means over the iteration and the members that still learn; the totals are set back to zero."""
         totals = {name: np.asarray(value) for name, value in state.totals.items()}
         state = state._replace(totals=jax.tree.map(jax.numpy.zeros_like, state.totals))
         count = totals.pop("count")
-        # By its own values: in its loss there are others' under CERL.
+        # Judged by a member's own values, because under CERL its loss contains those of others.
         finite = np.isfinite(totals["q_values"])
-        fallen = tuple(int(member) for member in np.flatnonzero(~finite))
-        for member in sorted(set(fallen) - set(self.diverged)):
+        diverged = tuple(int(member) for member in np.flatnonzero(~finite))
+        for member in sorted(set(diverged) - set(self.diverged)):
             self.progress.say(f"member {member} diverged: its values are no longer finite; the others go on")
-        self.diverged = fallen
-        metrics = {"members/diverged": float(len(fallen))}
+        self.diverged = diverged
+        metrics = {"members/diverged": float(len(diverged))}
         learning = finite & (count > 0)
         if learning.any():
             for name, total in totals.items():
@@ -244,15 +248,15 @@ class Training:
 
     def _evaluate(self, state: AgentState, iteration: int) -> dict[str, float]:
         metrics: dict[str, float] = {}
-        for name, policy in self.evaluation.policies.items():
+        for name in self.evaluator.policies:
             self.progress.phase(f"evaluating {name}")
             keys = evaluation_keys(self.seed, iteration, name)
-            results = self.evaluator.evaluate(state.params, policy, keys, self.evaluation.amount)
+            results = self.evaluator.evaluate(state.params, name, keys, self.evaluation.amount)
             metrics |= summarise(results, name, self.evaluator.actions)
         return metrics
 
     def _log(self, iteration: int, step: int, metrics: dict[str, float]) -> None:
-        """Strict JSON: what is undefined is left out."""
+        """Strict JSON has no NaN: undefined values are left out."""
         defined = {name: value for name, value in metrics.items() if np.isfinite(value)}
         place = {"iteration": iteration, "step": step, "frames": step * self.action_repeat}
         for name, value in defined.items():
@@ -274,11 +278,3 @@ class Training:
         if not self.keep_replay:
             self.directory.delete_replay()
         return self.directory.read_status()
-
-
-def _episode_metrics(episodes: EpisodeLog) -> dict[str, float]:
-    metrics = {"charts/episodes": float(len(episodes.returns))}
-    if episodes.returns:
-        metrics["charts/episodic_return"] = float(np.mean(episodes.returns))
-        metrics["charts/episodic_length"] = float(np.mean(episodes.lengths))
-    return metrics

@@ -1,1 +1,1 @@
-"""The machinery around any agent: acting, the loop, evaluation, checkpoints, the run directory, logs."""
+"""Everything around an agent: acting, the loop, evaluation policies, evaluation, diagnostics, checkpoints."""

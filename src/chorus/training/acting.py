@@ -1,4 +1,4 @@
-"""Who gathers the data: a distribution over members, drawn anew at each true episode start."""
+"""Acting rules: which member gathers the data, or how all members choose an action together."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -8,26 +8,45 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, Shaped
 
+from chorus.agents.agent import Proposal
 from chorus.components import AT_LEAST_1, NOT_NEGATIVE, SHARE, Component, option, register
+from chorus.spaces import Actions
 
 
 class ActingRule(Component, ABC, interface="acting rule"):
-    """Who gathers the data."""
+    """Who gathers the data.
+
+    By default one member acts and only its network is evaluated. A rule with `uses_members` chooses each action from
+    the proposals of all members instead, and the replay stores `ENSEMBLE` as the owner. Random actions (epsilon) come
+    on top of both.
+    """
 
     each_step: ClassVar[bool] = False
     """Whether the acting member is drawn before every action, instead of at the start of every episode."""
+    uses_members: ClassVar[bool] = False
+    """Whether `choose` decides, from what all members propose."""
 
     @abstractmethod
     def shares(self, members: int) -> Float[np.ndarray, " N"]:
-        """The chance of each member to act."""
+        """The chance of each member to be drawn."""
+
+    def choose(
+        self, proposal: Proposal, member: Int[Array, ""], actions: Actions, key: PRNGKeyArray
+    ) -> Shaped[Array, "..."]:
+        """The action in one state; needed only with `uses_members`.
+
+        JAX traces it and maps it over the environments. The fields of `proposal` start with the member axis, and
+        `proposal.value` has every member's values [N, A] where actions are Discrete. `member` is the drawn member.
+        """
+        raise NotImplementedError(f"{type(self).__name__} sets uses_members and must define choose")
 
 
 @register
 @dataclass(frozen=True, kw_only=True)
 class Uniform(ActingRule):
-    """Every member is as likely as another, drawn anew for every episode."""
+    """All members are equally likely; drawn anew for every episode."""
 
     def shares(self, members: int) -> Float[np.ndarray, " N"]:
         return np.full(members, 1.0 / members)
@@ -36,7 +55,7 @@ class Uniform(ActingRule):
 @register
 @dataclass(frozen=True, kw_only=True)
 class Tandem(ActingRule):
-    """Member 0 is active, member 1 passive and acts in this share of the episodes (equation E5)."""
+    """Member 0 is active; member 1 is passive and plays `passive_share` of the episodes (equation E5)."""
 
     passive_share: float = option(
         0.1,
@@ -59,7 +78,7 @@ class Tandem(ActingRule):
 @register
 @dataclass(frozen=True, kw_only=True)
 class UniformEachStep(ActingRule):
-    """Every member is as likely as another, drawn anew before every action (paper, figure 17)."""
+    """All members are equally likely; drawn anew before every action (paper, figure 17)."""
 
     each_step: ClassVar[bool] = True
 
@@ -68,7 +87,7 @@ class UniformEachStep(ActingRule):
 
 
 def draw_member(shares: Float[Array, " N"], key: PRNGKeyArray) -> Int[Array, ""]:
-    """A member with the given chances; one of share zero is never drawn."""
+    """A member drawn with the given chances; a member of share 0 is never drawn."""
     return jnp.sum(jax.random.uniform(key) >= jnp.cumsum(shares)[:-1])
 
 

@@ -1,7 +1,7 @@
-"""Checkpoints: arrays and a manifest with hashes, written aside and renamed; no pickle.
+"""Checkpoints: arrays and a manifest with hashes, written to a temporary folder and renamed; no pickle.
 
-The newest two are kept. The replay is not copied: its rows are in the ring's own files, and the manifest says
-where each lane stood and carries a hash of the rows that are new since the checkpoint before.
+The newest two are kept. The replay is not copied, because its rows are in the ring's own files: the manifest has the
+cursor of each lane and a hash of the rows that are new since the previous checkpoint.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ _STATE, _MANIFEST = "state.safetensors", "manifest.json"
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """What a run needs to go on as if it had never stopped."""
+    """The state from which a run is resumed exactly."""
 
     iteration: int
     step: int
@@ -39,12 +39,12 @@ class Checkpoint:
     path: Path
 
     def new_bytes(self, layout: RingLayout, before: Cursor) -> int:
-        """What this checkpoint brought to disk: the learner's state and the rows written since `before`."""
+        """Bytes that this checkpoint added to the disk: the learner's state and the rows written since `before`."""
         rows = int(np.sum(self.cursor.end - before.end))
         return (self.path / _STATE).stat().st_size + rows * row_bytes(layout.types())
 
     def load_state(self, like: Any) -> Any:
-        """The learner's state, in the structure of `like` (shapes are enough)."""
+        """The learner's state, in the structure of `like`, of which only the shapes are used."""
         arrays = load_file(self.path / _STATE)
         expected, structure = jax.tree_util.tree_flatten_with_path(like)
         leaves = []
@@ -65,7 +65,7 @@ def state_digest(path: Path) -> str:
 
 
 def manifest_digest(manifest: dict[str, Any]) -> str:
-    """A hash over everything a manifest says but the hash itself."""
+    """A hash of the manifest without its own hash."""
     body = {name: value for name, value in manifest.items() if name != "sha256"}
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
@@ -81,7 +81,7 @@ def save(
     offsets: dict[str, int],
     diverged_members: tuple[int, ...],
 ) -> Checkpoint:
-    """Write one checkpoint; `before` is where the ring stood at the last one."""
+    """Write one checkpoint; `before` is the ring's cursor at the previous one."""
     directory.mkdir(exist_ok=True)
     aside = directory / ".writing"
     shutil.rmtree(aside, ignore_errors=True)
@@ -92,7 +92,7 @@ def save(
         os.fsync(file.fileno())
     ring.columns.flush()
     cursor = ring.cursor
-    # Rows that have left the window again, in an iteration longer than the buffer, are nobody's to check.
+    # In an iteration longer than the buffer, some new rows have already left the window and need no check.
     new_rows_from = np.maximum(before.end, ring.first_needed(cursor))
     manifest = {
         "iteration": iteration,
@@ -122,7 +122,7 @@ def _folders(directory: Path) -> list[Path]:
 
 
 def _prune(directory: Path, iteration: int) -> None:
-    """Keep the newest up to this iteration; what lies beyond it was damaged, or the run would not be here."""
+    """Keep the newest two up to this iteration; later ones are damaged, or the run would have resumed from them."""
     folders = sorted(_folders(directory))
     past = [path for path in folders if int(path.name) <= iteration]
     for path in set(folders) - set(past[-_KEPT:]):
@@ -147,7 +147,7 @@ def _parse(path: Path) -> Checkpoint:
 
 
 def find(directory: Path, ring: Ring | None) -> tuple[list[Checkpoint], list[str]]:
-    """The intact checkpoints, oldest first, and a sentence for each damaged one.
+    """The intact checkpoints, oldest first, and a sentence per damaged one.
 
     Without a ring (a finished run, or one that is only evaluated) only the learner's state is checked.
     """

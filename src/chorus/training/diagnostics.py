@@ -1,7 +1,6 @@
-"""What is measured about an ensemble beside its scores, at the end of each iteration (docs/metrics.md).
+"""Diagnostics of an ensemble at the end of each iteration, beside its scores (docs/metrics.md).
 
-Everything here follows from the networks, the replay and the iteration's own batches, so that a resumed run measures
-the same.
+They depend only on the networks, the replay and the iteration's own batches, so a resumed run measures the same.
 """
 
 from dataclasses import dataclass, field
@@ -22,21 +21,21 @@ from chorus.ensemble.measures import (
 from chorus.replay.ring import TRANSITION, Ring
 from chorus.replay.samplers import Sample, draw_uniform
 
-# States that are examined, and how many at once: a convolution of ten members needs room.
+# States that are inspected, and how many at once: the activations of ten convolutional members need memory.
 _STATES, _AT_ONCE = 1_024, 128
-# Batches that are counted together: counted one by one, they would cost half as much as drawing them.
-_BOOKED_AT_ONCE = 256
+# Batches are counted in groups: counting them one by one would cost half as much as drawing them.
+_BATCHES_PER_COUNT = 256
 
 
 def by_member(name: str, values: Float[np.ndarray, " N"]) -> dict[str, float]:
-    """One metric a member, and their mean."""
+    """One metric per member, and their mean."""
     each = {f"{name}/member_{member}": float(value) for member, value in enumerate(values)}
     return {**each, f"{name}/mean": float(np.mean(values))}
 
 
 @dataclass
 class BatchLog:
-    """Whose transitions, and whose episodes, the batches of one iteration held; a single agent's are its own."""
+    """The members' own shares of the batches of one iteration; a single agent owns all of its data."""
 
     members: int
     batches: int = 0
@@ -46,7 +45,7 @@ class BatchLog:
 
     def __post_init__(self) -> None:
         self.own, self.own_episodes = np.zeros(self.members), np.zeros(self.members)
-        self._waiting: list[tuple[np.ndarray, ...]] = []
+        self._pending: list[tuple[np.ndarray, ...]] = []
 
     def record(self, sample: Sample, ring: Ring) -> None:
         """`ring` as it was when the sample was drawn."""
@@ -54,22 +53,22 @@ class BatchLog:
             return
         self.batches += 1
         self.owns_nothing += int(sample.owns_nothing.sum())
-        self._waiting.append((sample.owner, *ring.episodes.look_up(sample.places.lane, sample.places.position)))
-        if len(self._waiting) == _BOOKED_AT_ONCE:
-            self._book()
+        self._pending.append((sample.owner, *ring.episodes.look_up(sample.places.lane, sample.places.position)))
+        if len(self._pending) == _BATCHES_PER_COUNT:
+            self._count()
 
-    def _book(self) -> None:
-        owner, episode, alone = (np.stack(column) for column in zip(*self._waiting, strict=True))
+    def _count(self) -> None:
+        owner, episode, alone = (np.stack(column) for column in zip(*self._pending, strict=True))
         own = owner == np.arange(self.members)
         self.own += np.sum(np.mean(own, axis=1), axis=0)
         self.own_episodes += np.sum(own_share_of_episodes(episode, own & alone), axis=0)
-        self._waiting.clear()
+        self._pending.clear()
 
     def metrics(self) -> dict[str, float]:
         if not self.batches:
             return {}
-        if self._waiting:
-            self._book()
+        if self._pending:
+            self._count()
         return {
             **by_member("replay/own_sampled", self.own / self.batches),
             **by_member("replay/own_sampled_episodes", self.own_episodes / self.batches),
@@ -79,7 +78,7 @@ class BatchLog:
 
 @dataclass
 class Diagnostics:
-    """Examines the states that the replay holds with the networks of an iteration's end."""
+    """Measures the networks at an iteration's end on states from the replay."""
 
     agent: Agent
     members: int
@@ -114,7 +113,7 @@ class Diagnostics:
 def of_discrete_actions(
     value: Float[np.ndarray, "K N A"], action: Int[np.ndarray, " K"], epsilon: float
 ) -> dict[str, float]:
-    """How far members are from the stored actions and, if there are several, from one another."""
+    """How often members differ from the stored actions and, if there are several, from one another."""
     _, members, actions = value.shape
     greedy = np.argmax(value, axis=-1)
     metrics = {
@@ -130,20 +129,21 @@ def of_discrete_actions(
 def transitions_by_owner(
     owner: Integer[np.ndarray, " R"], transition: Bool[np.ndarray, " R"], members: int
 ) -> Int[np.ndarray, " N"]:
-    return np.bincount(owner[transition], minlength=members)
+    """Transitions that the ensemble chose as a whole belong to no member."""
+    return np.bincount(owner[transition & (owner < members)], minlength=members)
 
 
 def episodes_by_owner(
     owner: Integer[np.ndarray, " R"], transition: Bool[np.ndarray, " R"], members: int
 ) -> tuple[Int[np.ndarray, " N"], int]:
-    """Episodes that one member played alone, and all episodes; those that the window cuts count like whole ones."""
+    """Episodes that each member played alone, and the number of all episodes; those that the window cuts count, too."""
     # Between two episodes there is at least one row without a transition.
     begins = transition & ~np.concatenate([[False], transition[:-1]])
     own, starts = owner[transition], np.flatnonzero(begins[transition])
     if not len(starts):
         return np.zeros(members, int), 0
     least, most = np.minimum.reduceat(own, starts), np.maximum.reduceat(own, starts)
-    return np.bincount(least[least == most], minlength=members), len(starts)
+    return np.bincount(least[(least == most) & (most < members)], minlength=members), len(starts)
 
 
 def own_shares(ring: Ring, members: int) -> tuple[Float[np.ndarray, " N"], Float[np.ndarray, " N"]]:
@@ -154,7 +154,7 @@ def own_shares(ring: Ring, members: int) -> tuple[Float[np.ndarray, " N"], Float
         transitions += transitions_by_owner(owner, transition, members)
         played, count = episodes_by_owner(owner, transition, members)
         episodes, all_episodes = episodes + played, all_episodes + count
-    return transitions / transitions.sum(), episodes / all_episodes
+    return transitions / len(ring), episodes / all_episodes
 
 
 def own_share_of_episodes(
@@ -162,7 +162,7 @@ def own_share_of_episodes(
 ) -> Float[np.ndarray, "*u N"]:
     """Of the different episodes in each member's batch, the share that it played alone.
 
-    `own` says it of each transition's episode. M is N, or 1 where all members have one batch.
+    `own` marks the transitions of such episodes. M is N, or 1 where all members share a batch.
     """
     order = np.argsort(episode, axis=-2)
     episode, own = np.take_along_axis(episode, order, axis=-2), np.take_along_axis(own, order, axis=-2)

@@ -1,30 +1,40 @@
-"""One evaluation for every named policy: frozen networks, and in every slot as much play as was fixed before."""
+"""Evaluation of named policies with frozen networks; the number of episodes per slot is fixed in advance."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, PRNGKeyArray
+from jaxtyping import Array, Float, Int, PRNGKeyArray, Shaped
 
-from chorus.agents.agent import Agent, explore
+from chorus.agents.agent import Agent, Proposal
 from chorus.ensemble.measures import value_bias
 from chorus.spaces import Actions
-from chorus.training.policies import Policy, choose, council, measure
+from chorus.training.decisions import choose_actions, diversity_measure, estimate_value
+from chorus.training.episodes import Episode, EpisodeRecorder
+from chorus.training.policies import Policy
 from chorus.training.settings import Amount
 from chorus.training.stepper import Decide, Keys, Stepper, Steps
 
 MakeStepper = Callable[[Decide, int], Stepper]
 
 
+class Measured(NamedTuple):
+    """Measured at each decision: how far the members' modes differ, and the policy's value estimate."""
+
+    diversity: Float[Array, " E"]
+    estimate: Float[Array, " E"]
+
+
 @dataclass(frozen=True)
 class EpisodeResult:
-    """One finished evaluation episode; `bias` is undefined (None) where a time limit cut the return short."""
+    """One finished evaluation episode; `bias` is None where a time limit cut the return short."""
 
     slot: int
-    member: int
+    member: int | None
     episodic_return: float
     length: int
     diversity: float
@@ -32,22 +42,13 @@ class EpisodeResult:
 
 
 @dataclass
-class _Slot:
-    """The episode that is being played; where the learner sees a terminal, `lives` has the steps before it."""
-
-    rewards: list[float] = field(default_factory=list)
-    estimates: list[float] = field(default_factory=list)
-    diversity: list[float] = field(default_factory=list)
-    lives: list[int] = field(default_factory=list)
-
-
-@dataclass
 class Evaluator:
-    """Plays policies of one agent; `discount` and `reward_clip` are those it learns with, for the value bias."""
+    """Plays the policies of one agent; `discount` and `reward_clip` are those it learns with, for the value bias."""
 
     agent: Agent
     members: int
     actions: Actions
+    policies: Mapping[str, Policy]
     make_stepper: MakeStepper
     slots: int
     epsilon: float
@@ -56,79 +57,99 @@ class Evaluator:
 
     @cached_property
     def stepper(self) -> Stepper:
-        """Moves the slots by any policy: what it is travels beside the parameters."""
-        among = council(self.actions)
+        """One compiled program for all policies: which one decides is an argument beside the parameters."""
+        policies, diversity = list(self.policies.values()), diversity_measure(self.actions)
 
         def decide(
-            params_and_way: Any, observation: Array, member: Array, key: PRNGKeyArray, epsilon: Array
+            params_and_policy: Any, observation: Array, member: Array, key: PRNGKeyArray, epsilon: Array
         ) -> tuple[Array, Any]:
-            params, way = params_and_way
-            choose_key, explore_key = jax.random.split(key)
-            proposal = self.agent.propose(params, observation, jax.random.fold_in(key, 2))
-            choice = choose(among, proposal, member, way, choose_key)
-            action = explore(choice.action, self.actions, explore_key, epsilon)
-            return action, measure(choice, self.agent.value(params, observation, action))
+            params, index, combines = params_and_policy
+
+            def choose(proposal: Proposal, one: Int[Array, ""], key: PRNGKeyArray) -> Shaped[Array, "..."]:
+                return jax.lax.switch(index, [self._choose(policy) for policy in policies], proposal, one, key)
+
+            action, proposal = choose_actions(
+                self.agent, self.actions, choose, params, observation, member, key, epsilon
+            )
+            value = self.agent.value(params, observation, action)
+            return action, Measured(
+                diversity=jax.vmap(diversity.compute)(proposal.mode),
+                estimate=estimate_value(value, member, combines),
+            )
 
         return self.make_stepper(decide, self.slots)
 
-    def advance(self, params: Any, policy: Policy, rollout: Any) -> tuple[Any, Steps]:
-        """As many steps as are worth asking for at once."""
-        epsilon = np.full(self.stepper.chunk, self.epsilon, np.float32)
-        shares = policy.shares(self.members)
-        way = jax.tree.map(np.asarray, policy.way)
-        return self.stepper.advance((params, way), shares, rollout, epsilon)
+    def _choose(self, policy: Policy) -> Callable[[Proposal, Array, PRNGKeyArray], Array]:
+        """The branches of a switch must agree in their types."""
+        return lambda proposal, member, key: jnp.asarray(
+            policy.choose(proposal, member, self.actions, key), self.actions.dtype
+        )
 
-    def evaluate(self, params: Any, policy: Policy, keys: Keys, amount: Amount) -> list[EpisodeResult]:
-        """Every slot's first episodes, until it has played the amount."""
+    def advance(self, params: Any, policy_name: str, rollout: Any) -> tuple[Any, Steps]:
+        """One chunk of steps."""
+        epsilon = np.full(self.stepper.chunk, self.epsilon, np.float32)
+        policy, index = self.policies[policy_name], np.int32(list(self.policies).index(policy_name))
+        params_and_policy = (params, index, np.asarray(policy.combines_members))
+        return self.stepper.advance(params_and_policy, policy.shares(self.members), rollout, epsilon)
+
+    def evaluate(self, params: Any, policy_name: str, keys: Keys, amount: Amount) -> list[EpisodeResult]:
+        """The first episodes of every slot, until it has played the amount; ordered by slot."""
         results: list[list[EpisodeResult]] = [[] for _ in range(self.slots)]
-        open_slots: list[_Slot | None] = [_Slot() for _ in range(self.slots)]
+        recorder = EpisodeRecorder(self.slots)
         rollout = self.stepper.start(keys)
         try:
-            while any(running is not None for running in open_slots):
-                rollout, steps = self.advance(params, policy, rollout)
-                for t, slot in np.ndindex(*steps.reward.shape):
-                    running, done = open_slots[slot], results[slot]
-                    finished = self._record(running, steps, t, slot) if running is not None else None
-                    if finished is not None:
-                        done.append(finished)
-                        enough = amount.reached(len(done), sum(result.length for result in done))
-                        open_slots[slot] = None if enough else _Slot()
+            while not all(_enough(played, amount) for played in results):
+                rollout, steps = self.advance(params, policy_name, rollout)
+                for t in range(len(steps.reward)):
+                    for episode in record_step(recorder, steps, t):
+                        if not _enough(results[episode.slot], amount):
+                            results[episode.slot].append(self._result(episode))
         finally:
             rollout.close()
-        return [result for slot in results for result in slot]
+        return [result for played in results for result in played]
 
-    def _record(self, running: _Slot, steps: Steps, t: int, slot: int) -> EpisodeResult | None:
-        running.rewards.append(float(steps.reward[t, slot]))
-        running.estimates.append(float(steps.measured.estimate[t, slot]))
-        running.diversity.append(float(steps.measured.diversity[t, slot]))
-        if steps.life_ended[t, slot]:
-            running.lives.append(len(running.rewards))
-        if not (steps.terminated[t, slot] or steps.truncated[t, slot]):
-            return None
-        rewards = np.asarray(running.rewards)
+    def _result(self, episode: Episode) -> EpisodeResult:
+        rewards, columns = episode.rewards, episode.columns
         learnt = rewards if self.reward_clip is None else rewards.clip(-self.reward_clip, self.reward_clip)
-        whole = bool(steps.terminated[t, slot])
+        terminals = (np.flatnonzero(columns["life_ended"]) + 1).tolist()
+        bias = value_bias(columns["estimate"], learnt, self.discount, terminals) if columns["terminated"][-1] else None
         return EpisodeResult(
-            slot=slot,
-            member=int(steps.member[t, slot]),
-            episodic_return=float(rewards.sum()),
-            length=len(rewards),
-            diversity=float(np.mean(running.diversity)),
-            bias=value_bias(np.asarray(running.estimates), learnt, self.discount, running.lives) if whole else None,
+            slot=episode.slot,
+            member=episode.member,
+            episodic_return=episode.episodic_return,
+            length=episode.length,
+            diversity=float(np.mean(columns["diversity"])),
+            bias=bias,
         )
+
+
+def record_step(recorder: EpisodeRecorder, steps: Steps, t: int) -> list[Episode]:
+    """Step `t` of an evaluation; returns the episodes that it finished."""
+    return recorder.record(
+        owner=steps.member[t],
+        reward=steps.reward[t],
+        ended=steps.terminated[t] | steps.truncated[t],
+        terminated=steps.terminated[t],
+        life_ended=steps.life_ended[t],
+        estimate=steps.measured.estimate[t],
+        diversity=steps.measured.diversity[t],
+    )
+
+
+def _enough(played: list[EpisodeResult], amount: Amount) -> bool:
+    return amount.reached(len(played), sum(result.length for result in played))
 
 
 def summarise(results: list[EpisodeResult], policy_name: str, actions: Actions) -> dict[str, float]:
     """The metrics of one policy (docs/metrics.md); diversity is a mean over decisions, not over episodes."""
     lengths = np.array([result.length for result in results])
     biases = [result.bias for result in results if result.bias is not None]
+    diversity = np.average([result.diversity for result in results], weights=lengths)
     metrics = {
         f"eval/{policy_name}/episodic_return": float(np.mean([result.episodic_return for result in results])),
         f"eval/{policy_name}/episodic_length": float(lengths.mean()),
         f"eval/{policy_name}/episodes": float(len(results)),
-        f"{council(actions).metric}/{policy_name}": float(
-            np.average([result.diversity for result in results], weights=lengths)
-        ),
+        f"{diversity_measure(actions).metric}/{policy_name}": float(diversity),
     }
     if biases:
         metrics[f"eval/{policy_name}/value_bias"] = float(np.mean(biases))

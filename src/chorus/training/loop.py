@@ -1,34 +1,39 @@
 """The interaction loop of one iteration: collect, store, learn, in this order, as a stream of events.
 
-Logging, evaluation, checkpoints and progress are the business of whoever listens. The loop knows no algorithm.
+Logging, evaluation, checkpoints and progress belong to the caller. The loop knows no algorithm.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Integer
 
 from chorus.agents.agent import Agent, AgentState
-from chorus.replay.ring import Ring
+from chorus.replay.batch import Batch
+from chorus.replay.ring import ENSEMBLE, Ring
 from chorus.replay.samplers import Sample
 from chorus.training.acting import ActingRule, LinearEpsilon
 from chorus.training.settings import ReplaySettings, Schedule
-from chorus.training.stepper import Keys, Stepper
+from chorus.training.stepper import Keys, Stepper, Steps
 
 
 class Collected(NamedTuple):
-    """One step of every slot was stored; `step` counts agent steps after it. `ended` means a whole episode."""
+    """One step of every slot was stored; `step` counts agent steps, this one included.
+
+    `owner` is the member that acted, or `ENSEMBLE`. `ended` marks episodes that ended by themselves, not those that
+    the iteration's end cut short.
+    """
 
     step: int
-    member: Int[np.ndarray, " E"]
+    owner: Integer[np.ndarray, " E"]
     reward: Float[np.ndarray, " E"]
     ended: Bool[np.ndarray, " E"]
 
 
 class Learned(NamedTuple):
-    """One gradient step was made from this sample; `updates` counts them over the whole run."""
+    """One gradient step was made with this sample; `updates` counts gradient steps over the whole run."""
 
     updates: int
     state: AgentState
@@ -37,10 +42,10 @@ class Learned(NamedTuple):
 
 @dataclass(frozen=True)
 class Loop:
-    """Everything an iteration needs that does not change between iterations.
+    """The parts of an iteration that do not change between iterations.
 
-    With `whole_episodes` an iteration ends with the first episode that ends after its steps; that needs one slot and
-    steps one by one.
+    With `whole_episodes` an iteration goes on until the current episode ends; this needs a single slot and chunks of
+    one step.
     """
 
     agent: Agent
@@ -65,11 +70,12 @@ class Loop:
         rng: np.random.Generator,
         first_step: int | None = None,
     ) -> Iterator[Collected | Learned]:
-        """One iteration from `first_step` on; what its end cuts short is stored as truncated."""
+        """One iteration from `first_step` on; episodes that its end cuts short are stored as truncated."""
         first_step, last_step = self.schedule.span(iteration, first_step)
         slots, step = self.stepper.slots, first_step
         updates = self.updates_due(first_step)
         shares = self.acting.shares(self.members)
+        ring.sampler_memory.clear()
         rollout = self.stepper.start(keys)
         ring.begin(np.asarray(rollout.observation), np.arange(slots))
         done = False
@@ -80,37 +86,63 @@ class Loop:
                 for t in range(len(epsilon)):
                     step += slots
                     ended = steps.terminated[t] | steps.truncated[t]
+                    owner = np.full(slots, ENSEMBLE) if self.acting.uses_members else steps.member[t]
                     done = step >= last_step and (not self.whole_episodes or bool(ended.all()))
-                    terminal = steps.terminated[t] | steps.life_ended[t]
-                    ring.add(
-                        steps.action[t],
-                        steps.reward[t],
-                        terminal,
-                        (steps.truncated[t] | done) & ~terminal,
-                        steps.member[t],
-                        steps.next_observation[t],
-                        self.replay.sampler.draw_mask(rng, slots, self.members),
-                    )
+                    self._store(ring, steps, t, owner, done, rng)
                     if ended.any() and not done:
                         ring.begin(steps.reset_observation[t], np.flatnonzero(ended))
-                    yield Collected(step, steps.member[t], steps.reward[t], ended)
+                    yield Collected(step, owner, steps.reward[t], ended)
                 while updates < self.updates_due(step):
-                    size, n_step = self.replay.batch_size, self.replay.n_step
-                    sample = self.replay.sampler.sample(ring, rng, size, n_step, self.members)
-                    state = self.agent.update(state, sample.batch)
+                    state, sample = self._learn(state, ring, rng)
                     updates += 1
                     yield Learned(updates, state, sample)
         finally:
             rollout.close()
 
-    def _chunk(self, step: int, last_step: int) -> int:
-        """How many vector steps to ask for: as many as pass between two gradient steps.
+    def _store(
+        self,
+        ring: Ring,
+        steps: Steps,
+        t: int,
+        owner: Integer[np.ndarray, " E"],
+        cut: bool,
+        rng: np.random.Generator,
+    ) -> None:
+        """Step `t` of every slot; `cut` marks the last step of an iteration."""
+        terminal = steps.terminated[t] | steps.life_ended[t]
+        ring.add(
+            steps.action[t],
+            steps.reward[t],
+            terminal,
+            (steps.truncated[t] | cut) & ~terminal,
+            owner,
+            steps.next_observation[t],
+            self.replay.sampler.draw_mask(rng, self.stepper.slots, self.members),
+        )
 
-        Only two lengths occur, this one and 1, because each is compiled once: more at a time before learning starts
-        would spare less than another compilation takes.
+    def _learn(self, state: AgentState, ring: Ring, rng: np.random.Generator) -> tuple[AgentState, Sample]:
+        """One gradient step; a sampler that wants errors gets them after it."""
+        sampler = self.replay.sampler
+        sample = sampler.sample(ring, rng, self.replay.batch_size, self.replay.n_step, self.members)
+        state, errors = _update(self.agent, state, sample.batch)
+        if sampler.wants_errors:
+            sampler.feedback(ring, sample.places, np.asarray(errors))
+        return state, sample
+
+    def _chunk(self, step: int, last_step: int) -> int:
+        """The number of vector steps to ask for: those between two gradient steps.
+
+        Only two lengths occur, this one and 1, because each is compiled once; longer chunks before learning starts
+        would save less time than compiling them takes.
         """
         slots, period = self.stepper.slots, self.schedule.update_period_steps
         next_update = self.schedule.learning_starts + (self.updates_due(step) + 1) * period
         free = min(-(-(next_update - step) // slots), (last_step - step) // slots)
         usual = min(-(-period // slots), self.stepper.chunk)
         return usual if usual <= free else 1
+
+
+def _update(agent: Agent, state: AgentState, batch: Batch) -> tuple[AgentState, Any]:
+    """The new state and the absolute TD errors [B, N], which are None for an agent that does not report them."""
+    updated: Any = agent.update(state, batch)
+    return (updated, None) if isinstance(updated, AgentState) else updated

@@ -1,83 +1,38 @@
-"""How members become one action in evaluation (equations E10 and E23), and what is measured at each decision.
+"""Evaluation policies: how the members' proposals become one action (equations E10 and E23)."""
 
-A policy is data, the chance of each member to be followed and how, so that one compiled computation serves all of them.
-"""
-
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, Shaped
+from jaxtyping import Array, Float, Int, PRNGKeyArray, Shaped
 
 from chorus.agents.agent import Proposal
 from chorus.components import NOT_NEGATIVE, Component, option, register
-from chorus.ensemble.votes import action_distance, majority, mean_action, vote_entropy
-from chorus.spaces import Actions, AnyArray, Discrete
-
-
-class Way(NamedTuple):
-    """Together or by one member; with actions drawn from the policies, or with their modes."""
-
-    together: bool | Bool[AnyArray, ""] = False
-    mode: bool | Bool[AnyArray, ""] = False
-
-
-class Council(NamedTuple):
-    """What becomes of N actions in one state: one action, and a number for how far they differ, named by its metric."""
-
-    combine: Callable[[Shaped[Array, "N ..."], PRNGKeyArray], Shaped[Array, "..."]]
-    differ: Callable[[Shaped[Array, "N ..."]], Float[Array, ""]]
-    metric: str
-    unit: str
-
-
-def council(actions: Actions) -> Council:
-    if isinstance(actions, Discrete):
-        count = actions.count
-        return Council(
-            lambda proposed, key: majority(proposed, count, key),
-            partial(vote_entropy, num_actions=count),
-            "diversity/vote_entropy",
-            "nats",
-        )
-    return Council(lambda proposed, key: mean_action(proposed), action_distance, "diversity/action_distance", "squared")
-
-
-class Choice(NamedTuple):
-    """The action taken, how much each member's estimate of it counts, and how far the members' modes differ."""
-
-    action: Shaped[Array, "E ..."]
-    weight: Float[Array, "E N"]
-    diversity: Float[Array, " E"]
-
-
-def choose(among: Council, proposal: Proposal, member: Int[Array, " E"], way: Way, key: PRNGKeyArray) -> Choice:
-    """What the members do together, or what the acting one does."""
-    slots, members = proposal.action.shape[:2]
-    proposed = jnp.where(way.mode, proposal.mode, proposal.action)
-    followed = proposed[jnp.arange(slots), member]
-    together = jax.vmap(among.combine)(proposed, jax.random.split(key, slots))
-    return Choice(
-        action=jnp.where(way.together, together, followed),
-        weight=jnp.where(way.together, 1.0 / members, jax.nn.one_hot(member, members)),
-        diversity=jax.vmap(among.differ)(proposal.mode),
-    )
+from chorus.ensemble.votes import majority, mean_action
+from chorus.spaces import Actions, Discrete
 
 
 class Policy(Component, interface="evaluation policy"):
-    """How members become one action in evaluation."""
+    """How members become one action in evaluation; by default, the member drawn for the episode decides alone.
 
-    @property
-    def way(self) -> Way:
-        return Way()
+    `choose` is written for one state: JAX traces it and maps it over the environments.
+    """
+
+    combines_members: ClassVar[bool] = False
+    """Whether its actions come from several members. Its value estimate is then the mean over all members, else the
+    drawn member's, and an ensemble of one is not evaluated by it."""
 
     def shares(self, members: int) -> Float[np.ndarray, " N"]:
-        """The chance of each member to be followed in an episode."""
+        """The chance of each member to be drawn for an episode."""
         return np.full(members, 1.0 / members)
+
+    def choose(
+        self, proposal: Proposal, member: Int[Array, ""], actions: Actions, key: PRNGKeyArray
+    ) -> Shaped[Array, "..."]:
+        """The action in one state. The fields of `proposal` start with the member axis; `member` was drawn for the
+        episode."""
+        return proposal.action[member]
 
 
 @register
@@ -87,9 +42,10 @@ class RandomMember(Policy):
 
     mode: bool = option(False, help="take the modes of the members' policies instead of sampling")
 
-    @property
-    def way(self) -> Way:
-        return Way(mode=self.mode)
+    def choose(
+        self, proposal: Proposal, member: Int[Array, ""], actions: Actions, key: PRNGKeyArray
+    ) -> Shaped[Array, "..."]:
+        return (proposal.mode if self.mode else proposal.action)[member]
 
 
 @register
@@ -113,9 +69,13 @@ class Member(Policy):
 class Vote(Policy):
     """Aggregate of Discrete actions: the majority of the members' greedy ones, ties broken at random."""
 
-    @property
-    def way(self) -> Way:
-        return Way(together=True)
+    combines_members: ClassVar[bool] = True
+
+    def choose(
+        self, proposal: Proposal, member: Int[Array, ""], actions: Actions, key: PRNGKeyArray
+    ) -> Shaped[Array, "..."]:
+        assert isinstance(actions, Discrete), "`problems` refuses a vote on Box actions"
+        return majority(proposal.action, actions.count, key)
 
     def problems(self, config: Any, spec: Any) -> Iterator[str]:
         if not isinstance(spec.actions, Discrete):
@@ -125,13 +85,15 @@ class Vote(Policy):
 @register
 @dataclass(frozen=True, kw_only=True)
 class MeanAction(Policy):
-    """Aggregate of Box actions: the mean of the members'."""
+    """Aggregate of Box actions: the mean of the members' actions."""
 
     mode: bool = option(False, help="take the modes of the members' policies instead of sampling")
+    combines_members: ClassVar[bool] = True
 
-    @property
-    def way(self) -> Way:
-        return Way(together=True, mode=self.mode)
+    def choose(
+        self, proposal: Proposal, member: Int[Array, ""], actions: Actions, key: PRNGKeyArray
+    ) -> Shaped[Array, "..."]:
+        return mean_action(proposal.mode if self.mode else proposal.action)
 
     def problems(self, config: Any, spec: Any) -> Iterator[str]:
         if isinstance(spec.actions, Discrete):
@@ -139,7 +101,7 @@ class MeanAction(Policy):
 
 
 def policies_for(actions: Actions) -> dict[str, Policy]:
-    """What any ensemble can be evaluated by, whatever its configuration lists."""
+    """The policies that any ensemble can be evaluated by, whatever its configuration lists."""
     if isinstance(actions, Discrete):
         return {"individual": RandomMember(), "aggregate": Vote()}
     return {
@@ -148,16 +110,3 @@ def policies_for(actions: Actions) -> dict[str, Policy]:
         "individual-mode": RandomMember(mode=True),
         "aggregate-mode": MeanAction(mode=True),
     }
-
-
-class Measured(NamedTuple):
-    """At each decision: how far the members differ, and what the deciding ones expect of the action taken."""
-
-    diversity: Float[Array, " E"]
-    estimate: Float[Array, " E"]
-
-
-def measure(choice: Choice, value: Float[Array, "E N"]) -> Measured:
-    """`value` is what each member expects of the action taken; one that does not count may be undefined."""
-    estimate = jnp.sum(jnp.where(choice.weight > 0, value * choice.weight, 0.0), axis=1)
-    return Measured(diversity=choice.diversity, estimate=estimate)

@@ -1,4 +1,4 @@
-"""The settings of the machinery around an agent; `chorus.config.schema` composes them into a run's configuration."""
+"""Settings of schedule, replay and evaluation; `chorus.config.schema` composes them into a run's configuration."""
 
 from dataclasses import dataclass
 
@@ -54,7 +54,7 @@ class Schedule:
 
 @dataclass(frozen=True, kw_only=True)
 class ReplaySettings:
-    """What is kept and what is drawn from it."""
+    """The replay and the batches drawn from it."""
 
     capacity: int = option(
         flag="buffer-size",
@@ -72,7 +72,7 @@ class ReplaySettings:
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationSettings:
-    """How the frozen networks are judged at the end of each iteration."""
+    """How the frozen networks are evaluated at the end of each iteration."""
 
     episodes: int = option(
         flag="eval-episodes",

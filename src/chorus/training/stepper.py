@@ -1,7 +1,7 @@
-"""A way of deciding and E environment slots, moved forward together.
+"""Steppers: E environment slots and the function that decides their actions, advanced together.
 
-There are two: environments made of pure functions advance many steps in one jitted call; environments that live
-in Python advance one step a call. Training and evaluation use the same ones and differ only in how they decide.
+`JaxStepper` advances environments of pure functions by many steps per jitted call, `HostStepper` environments that
+live in Python by one step per call. Training and evaluation use the same steppers with different decisions.
 """
 
 from collections.abc import Callable
@@ -16,12 +16,12 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, Shaped
 from chorus.envs.spec import HostEnvs, JaxEnv
 from chorus.training.acting import redraw
 
-# (params, observation [E, ...], acting member [E], key, epsilon) -> action [E, ...], and what is measured on the way
+# (params, observation [E, ...], acting member [E], key, epsilon) -> action [E, ...], and measurements of the decision
 Decide = Callable[[Any, Array, Array, PRNGKeyArray, Array], tuple[Array, Any]]
 
 
 class Keys(NamedTuple):
-    """The streams of one rollout in the environments; `env_seed` is for environments that live in Python."""
+    """The random streams of one rollout; `env` seeds environments of pure functions, `env_seed` those in Python."""
 
     act: PRNGKeyArray
     member: PRNGKeyArray
@@ -31,16 +31,17 @@ class Keys(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class LifeLoss:
-    """What a life lost in the middle of a game means: a terminal to the learner, another acting member."""
+    """What happens at a lost life within a game: the learner sees a terminal, the acting member is drawn anew."""
 
     terminal: bool = False
     redraw: bool = False
 
 
 class Steps(NamedTuple):
-    """T steps of E slots. Where an episode ended, `next_observation` is its last and `reset_observation` the new first.
+    """T steps of E slots.
 
-    `life_ended` marks where the learner is to see a terminal although the episode goes on.
+    Where an episode ended, `next_observation` is its last one and `reset_observation` the first of the next episode.
+    `life_ended` marks steps at which the learner sees a terminal although the episode continues.
     """
 
     member: Int[np.ndarray, "T E"]
@@ -56,23 +57,23 @@ class Steps(NamedTuple):
 
 @runtime_checkable
 class Stepper(Protocol):
-    """`chunk` is the most steps worth asking for at once."""
+    """E slots that advance together; `chunk` is the largest useful number of steps per call."""
 
     slots: int
     chunk: int
 
     def start(self, keys: Keys) -> Any:
-        """New environments at the start of their first episode."""
+        """New environments, each at the start of its first episode."""
         ...
 
     def advance(
         self, params: Any, shares: Float[np.ndarray, " N"], rollout: Any, epsilon: Float[np.ndarray, " T"]
     ) -> tuple[Any, Steps]:
-        """T further steps, one for each epsilon."""
+        """T further steps, one per epsilon."""
         ...
 
     def frames(self, rollout: Any, steps: Steps) -> list[np.ndarray]:
-        """The first slot after each of these steps, as RGB images."""
+        """RGB images of the first slot, one after each of these steps."""
         ...
 
 
@@ -99,7 +100,7 @@ class JaxRollout:
 
 
 class JaxStepper:
-    """Slots of an environment of pure functions; the step count, not the chunking, decides what is drawn."""
+    """Slots of an environment of pure functions. Random draws depend on the step count, not on the chunks."""
 
     chunk = 64
 
@@ -149,9 +150,9 @@ class JaxStepper:
 
             return jax.tree.map(where_ended, jax.vmap(self._env.reset)(reset_keys), (state, observation))
 
-        # Most steps end no episode, and on a CPU a reset costs a good part of a step.
+        # Most steps end no episode, and on a CPU a reset takes a large part of the time of a step.
         next_state, reset_observation = jax.lax.cond(ended.any(), restart, lambda: (state, observation))
-        # Traced here, arrays of the host once the call has returned.
+        # Traced arrays here; host arrays once the call has returned.
         columns: dict[str, Any] = {
             "member": member,
             "action": action,
@@ -181,7 +182,7 @@ class HostRollout:
 
 
 class HostStepper:
-    """Slots of an environment that lives in Python, one step a call."""
+    """Slots of an environment that lives in Python; one step per call."""
 
     chunk = 1
 
@@ -228,17 +229,17 @@ class HostStepper:
             params, shares, (rollout.observation, rollout.first, rollout.member), keys, rollout.time, epsilon
         )
         chosen = np.asarray(action)
-        moved = rollout.envs.step(chosen)
-        rollout.observation, rollout.time = moved.reset_observation, rollout.time + 1
-        rollout.first = moved.terminated | moved.truncated | (moved.life_lost & self._life_loss.redraw)
+        result = rollout.envs.step(chosen)
+        rollout.observation, rollout.time = result.reset_observation, rollout.time + 1
+        rollout.first = result.terminated | result.truncated | (result.life_lost & self._life_loss.redraw)
         return Steps(
             member=np.asarray(rollout.member),
             action=chosen,
-            reward=moved.reward,
-            terminated=moved.terminated,
-            truncated=moved.truncated & ~moved.terminated,
-            life_ended=moved.life_lost & self._life_loss.terminal,
-            next_observation=moved.observation,
-            reset_observation=moved.reset_observation,
+            reward=result.reward,
+            terminated=result.terminated,
+            truncated=result.truncated & ~result.terminated,
+            life_ended=result.life_lost & self._life_loss.terminal,
+            next_observation=result.observation,
+            reset_observation=result.reset_observation,
             measured=jax.tree.map(np.asarray, measured),
         )
