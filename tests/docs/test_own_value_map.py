@@ -5,19 +5,16 @@ from dataclasses import dataclass
 import jax
 import numpy as np
 
+from builders import tiny_agent, tiny_learner
 from chorus.agents.optimizers import Adam
-from chorus.agents.q import QLearning, q_agent
-from chorus.components import Component
-from chorus.ensemble.estimates import Scalar
-from chorus.ensemble.losses import Huber
-from chorus.ensemble.value_map import ValueMap
+from chorus.ensemble.value_map import ValueMap, ValueMapRule
 from chorus.networks.forked import Forked
 from chorus.networks.layers import Dense
 from chorus.replay.batch import Batch
 
 
 @dataclass(frozen=True, kw_only=True)
-class Neighbour(Component):
+class Neighbour(ValueMapRule):
     """Head 0 is the member's own value, head 1 its neighbour's, learnt from the neighbour's own target."""
 
     def build(self, members: int, discount: float) -> ValueMap:
@@ -32,10 +29,9 @@ class Neighbour(Component):
 
 
 def test_a_value_map_of_ones_own_learns_the_right_numbers() -> None:
-    value_map = Neighbour().build(3, 0.99)
     network = Forked((Dense(features=16),), members=3, shared=0, heads=2, actions=2)
-    rule = QLearning(value_map, Scalar(), Huber(), Adam(learning_rate=1e-2), 50, None)
-    agent = q_agent(rule, network, np.zeros(1, np.float32))
+    learner = tiny_learner(Neighbour(), optimizer=Adam(learning_rate=1e-2), target_period=50)
+    agent = tiny_agent(learner, network, (1,))
     ones = np.ones((8, 1), np.float32)
     batch = Batch(
         observation=ones[..., None],
@@ -48,7 +44,7 @@ def test_a_value_map_of_ones_own_learns_the_right_numbers() -> None:
     )
     state = agent.init(jax.random.key(0))
     for _ in range(300):
-        state = agent.update(state, batch)
+        state, _ = agent.update(state, batch)
     # Action a pays a and ends the episode, for every member and so for every neighbour.
     values = network.apply(state.params, np.ones((1, 1, 1), np.float32))[0, :, :, :, 0]
     np.testing.assert_allclose(values, np.tile([0.0, 1.0], (3, 2, 1)), atol=0.02)

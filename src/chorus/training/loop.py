@@ -97,7 +97,7 @@ class Loop:
                 while updates < self.updates_due(step):
                     size, n_step = self.replay.batch_size, self.replay.n_step
                     sample = self.replay.sampler.sample(ring, rng, size, n_step, self.members)
-                    state = self.agent.update(state, sample.batch)
+                    state, _ = self.agent.update(state, sample.batch)
                     updates += 1
                     yield Learned(updates, state, sample)
         finally:
