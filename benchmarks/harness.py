@@ -62,7 +62,7 @@ class Updating:
         self._state = agent.init(jax.random.key(0))
 
     def __call__(self) -> object:
-        self._state = self._agent.update(self._state, self._batch)
+        self._state, _ = self._agent.update(self._state, self._batch)
         return self._state.updates, self._state.params
 
 

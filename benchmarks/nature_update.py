@@ -6,9 +6,10 @@ import numpy as np
 
 from benchmarks import harness
 from chorus.agents.optimizers import CentredRMSProp
-from chorus.agents.q import Agent, QLearning, q_agent
+from chorus.agents.q import Agent, QLearner, q_agent
 from chorus.config.schema import Runtime
-from chorus.ensemble.estimates import Scalar
+from chorus.ensemble.auxiliaries import NoAuxiliary
+from chorus.ensemble.estimates import Online, Scalar
 from chorus.ensemble.losses import Huber
 from chorus.ensemble.value_map import Cross, Members, ValueMapRule
 from chorus.networks.forked import Forked
@@ -39,15 +40,30 @@ class PlainConv(nn.Module):
 
 
 def build(rule: ValueMapRule, members: int = MEMBERS, shared: int = 0, plain: bool = False) -> Agent:
-    value_map = rule.build(members, 0.99)
     layers = nature().layers()
     if plain:
         convolutions = [PlainConv(features=c.features, kernel=c.kernel, stride=c.stride) for c in nature().convolutions]
         layers = (*convolutions, Dense(features=512))
     lift = batched if plain else best_for_backend
-    network = Forked(layers, members, shared, value_map.heads, ACTIONS, lift=lift)
-    learning = QLearning(value_map, Scalar(), Huber(), CentredRMSProp(), 7_500, 1.0)
-    return q_agent(learning, network, np.zeros(SHAPE, np.uint8))
+    learner = QLearner(
+        members=members,
+        torso=nature(),
+        value_map=rule,
+        loss=Huber(),
+        auxiliary=NoAuxiliary(),
+        initialization=DEFAULT_INITIALIZATION,
+        optimizer=CentredRMSProp(),
+        discount=0.99,
+        target_period_updates=7_500,
+        target_rate=1.0,
+        reward_clip=1.0,
+        shared_layers=shared,
+        estimate=Scalar(),
+        selection=Online(),
+        prior_scale=0.0,
+    )
+    network = Forked(layers, members, shared, learner.tables.heads, ACTIONS, lift=lift)
+    return q_agent(learner, network, np.zeros(SHAPE, np.uint8))
 
 
 def make_batch(shape: tuple[int, ...] = SHAPE, dtype: type = np.uint8, actions: int = ACTIONS) -> Batch:

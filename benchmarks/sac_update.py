@@ -7,9 +7,10 @@ import numpy as np
 from benchmarks import harness
 from chorus.agents.agent import Agent
 from chorus.agents.optimizers import Adam
-from chorus.agents.sac import sac_agent
-from chorus.agents.soft import Networks, SoftActorCritic
+from chorus.agents.sac import SacLearner, sac_agent
+from chorus.agents.sac_networks import Networks
 from chorus.config.schema import Runtime
+from chorus.ensemble.auxiliaries import NoAuxiliary
 from chorus.ensemble.losses import Loss, MainAndAuxiliary, Squared, TwiceHuber
 from chorus.ensemble.value_map import Cross, Members, ValueMapRule
 from chorus.networks.layers import Orthogonal
@@ -22,21 +23,23 @@ MEMBERS, BATCH, OBSERVED, ACTIONS, HIDDEN, CRITICS = 10, 256, 376, 17, (256, 256
 
 
 def build(kind: ValueMapRule, members: int = MEMBERS, loss: Loss | None = None, at_once: int | None = None) -> Agent:
-    value_map = kind.build(members, 0.99)
     actions = Box((-0.4,) * ACTIONS, (0.4,) * ACTIONS, (ACTIONS,))
-    rule = SoftActorCritic(
-        value_map=value_map,
+    learner = SacLearner(
+        members=members,
+        torso=MLPTorso(dense=HIDDEN),
+        value_map=kind,
         loss=loss or Squared(),
+        auxiliary=NoAuxiliary(),
+        initialization=Orthogonal(),
+        discount=0.99,
         critics=CRITICS,
-        initial_temperature=1.0,
-        target_entropy=-0.5,
         optimizer=Adam(learning_rate=3e-4, epsilon=1e-8),
         target_period_updates=1,
         target_rate=0.005,
         reward_clip=None,
     )
-    networks = Networks.build(MLPTorso(dense=HIDDEN), Orthogonal(), value_map, actions)
-    return sac_agent(rule, networks, np.zeros(OBSERVED, np.float32), actions, at_once)
+    networks = Networks.build(learner.torso, learner.initialization, learner.tables, actions)
+    return sac_agent(learner, networks, np.zeros(OBSERVED, np.float32), actions, at_once)
 
 
 def make_batch() -> Batch:

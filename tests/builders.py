@@ -13,14 +13,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from chorus.agents.optimizers import Adam, Optimizer
-from chorus.agents.q import Agent, AgentState, QLearning, member_losses, q_agent
-from chorus.ensemble.estimates import Scalar
+from chorus.agents.q import Agent, AgentState, QLearner, member_losses, q_agent
+from chorus.ensemble.auxiliaries import NoAuxiliary
+from chorus.ensemble.estimates import Online, Scalar
 from chorus.ensemble.losses import Huber
 from chorus.ensemble.value_map import Members, ValueMapRule
 from chorus.envs.registry import make_host, make_jax
 from chorus.networks.forked import Forked, Params
-from chorus.networks.layers import Conv, Dense
+from chorus.networks.layers import DEFAULT_INITIALIZATION, Conv, Dense
 from chorus.networks.lifting import Lift, best_for_backend
+from chorus.networks.torsos import MLPTorso
 from chorus.replay.batch import Batch
 from chorus.replay.ring import Ring, RingLayout
 from chorus.training.acting import ActingRule, LinearEpsilon, Uniform
@@ -62,21 +64,32 @@ def tiny_params(network: Forked, shape: tuple[int, ...] = FLAT, seed: int = 0) -
     )
 
 
-def tiny_rule(
+def tiny_learner(
     kind: ValueMapRule | None = None,
     members: int = 3,
     optimizer: Optimizer | None = None,
     target_period: int = 10,
-    reward_clip: float | None = None,
-) -> QLearning:
-    return QLearning(
-        value_map=(kind or Members()).build(members, 0.99),
-        estimate=Scalar(),
-        loss=Huber(),
-        optimizer=optimizer or Adam(learning_rate=1e-2, epsilon=1e-3),
-        target_period_updates=target_period,
-        reward_clip=reward_clip,
-    )
+    **more: Any,
+) -> QLearner:
+    """A learner of scalar values; tests give its agent a network of their own, so the torso is not used."""
+    given = {
+        "members": members,
+        "torso": MLPTorso(dense=(6, 5)),
+        "value_map": kind or Members(),
+        "loss": Huber(),
+        "auxiliary": NoAuxiliary(),
+        "initialization": DEFAULT_INITIALIZATION,
+        "optimizer": optimizer or Adam(learning_rate=1e-2, epsilon=1e-3),
+        "discount": 0.99,
+        "target_period_updates": target_period,
+        "target_rate": 1.0,
+        "reward_clip": None,
+        "shared_layers": 0,
+        "estimate": Scalar(),
+        "selection": Online(),
+        "prior_scale": 0.0,
+    }
+    return QLearner(**(given | more))
 
 
 def tiny_batch(size: int = 6, copies: int = 1, shape: tuple[int, ...] = FLAT, seed: int = 0) -> Batch:
@@ -93,23 +106,23 @@ def tiny_batch(size: int = 6, copies: int = 1, shape: tuple[int, ...] = FLAT, se
     )
 
 
-def losses_of(rule: QLearning, network: Forked) -> Callable[..., jax.Array]:
+def losses_of(learner: QLearner, network: Forked) -> Callable[..., jax.Array]:
     """(params, target_params, batch) -> each member's loss."""
-    return lambda params, target_params, batch: member_losses(rule, network, params, target_params, batch)[0]
+    return lambda params, target_params, batch: member_losses(learner, network, params, target_params, batch)[0]
 
 
-def gradient_of(rule: QLearning, network: Forked) -> Callable[..., tuple[Params, jax.Array]]:
+def gradient_of(learner: QLearner, network: Forked) -> Callable[..., tuple[Params, jax.Array]]:
     """(params, target_params, batch) -> the gradient that the optimiser gets, and each member's loss."""
 
     def total(*given: Any) -> tuple[jax.Array, jax.Array]:
-        losses = losses_of(rule, network)(*given)
+        losses = losses_of(learner, network)(*given)
         return jnp.sum(losses), losses
 
     return jax.jit(jax.grad(total, has_aux=True))
 
 
-def tiny_agent(rule: QLearning, network: Forked, shape: tuple[int, ...] = FLAT) -> Agent:
-    return q_agent(rule, network, np.zeros(shape, np.float32))
+def tiny_agent(learner: QLearner, network: Forked, shape: tuple[int, ...] = FLAT) -> Agent:
+    return q_agent(learner, network, np.zeros(shape, np.float32))
 
 
 def state_with(agent: Agent, params: Params) -> AgentState:

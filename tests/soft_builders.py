@@ -7,8 +7,9 @@ import numpy as np
 
 from chorus.agents.agent import Agent, AgentState
 from chorus.agents.optimizers import Adam
-from chorus.agents.sac import sac_agent
-from chorus.agents.soft import Networks, SoftActorCritic
+from chorus.agents.sac import SacLearner, sac_agent
+from chorus.agents.sac_networks import Networks
+from chorus.ensemble.auxiliaries import NoAuxiliary
 from chorus.ensemble.losses import Loss, Squared
 from chorus.ensemble.value_map import Members, ValueMapRule
 from chorus.networks.layers import Orthogonal
@@ -20,31 +21,31 @@ OBSERVED, NUMBERS = 4, 2
 UNIT = Box((-1.0,) * NUMBERS, (1.0,) * NUMBERS, (NUMBERS,))
 
 
-def soft_rule(
+def soft_learner(
     kind: ValueMapRule | None = None, members: int = 3, loss: Loss | None = None, **more: Any
-) -> SoftActorCritic:
+) -> SacLearner:
     given = {
-        "value_map": (kind or Members()).build(members, 0.99),
+        "members": members,
+        "torso": MLPTorso(dense=(6, 5)),
+        "value_map": kind or Members(),
         "loss": loss or Squared(),
-        "critics": 2,
-        "initial_temperature": 1.0,
-        "target_entropy": -0.5,
+        "auxiliary": NoAuxiliary(),
+        "initialization": Orthogonal(),
         "optimizer": Adam(learning_rate=1e-2, epsilon=1e-8),
+        "discount": 0.99,
         "target_period_updates": 1,
         "target_rate": 0.1,
         "reward_clip": None,
     }
-    return SoftActorCritic(**(given | more))
+    return SacLearner(**(given | more))
 
 
-def soft_networks(rule: SoftActorCritic, actions: Box = UNIT, dense: tuple[int, ...] = (6, 5)) -> Networks:
-    return Networks.build(MLPTorso(dense=dense), Orthogonal(), rule.value_map, actions)
+def soft_networks(learner: SacLearner, actions: Box = UNIT) -> Networks:
+    return Networks.build(learner.torso, learner.initialization, learner.tables, actions)
 
 
-def soft_agent(
-    rule: SoftActorCritic, at_once: int | None = None, observed: int = OBSERVED, actions: Box = UNIT
-) -> Agent:
-    return sac_agent(rule, soft_networks(rule, actions), np.zeros(observed, np.float32), actions, at_once)
+def soft_agent(learner: SacLearner, at_once: int | None = None, observed: int = OBSERVED, actions: Box = UNIT) -> Agent:
+    return sac_agent(learner, soft_networks(learner, actions), np.zeros(observed, np.float32), actions, at_once)
 
 
 def soft_batch(size: int = 6, copies: int = 1, seed: int = 0) -> Batch:
@@ -65,19 +66,12 @@ def soft_batch(size: int = 6, copies: int = 1, seed: int = 0) -> Batch:
     )
 
 
-def together(groups: Any) -> Any:
-    """Parameters without their groups: critics [C, N, ...], policies and temperatures [N, ...]."""
-    critic = jax.tree.map(lambda *own: np.concatenate(own, axis=1), *(group["critic"] for group in groups))
-    rest = ({name: part for name, part in group.items() if name != "critic"} for group in groups)
-    return {"critic": critic, **jax.tree.map(lambda *own: np.concatenate(own, axis=0), *rest)}
-
-
 def soft_state(agent: Agent, seed: int = 0) -> AgentState:
     """Random parameters of the right shapes, temperatures of 1; nothing is compiled."""
     rng = np.random.default_rng(seed)
     shapes = jax.eval_shape(agent.init, jax.random.key(0))
     zeros = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
     drawn = jax.tree.map(lambda leaf: rng.normal(scale=0.4, size=leaf.shape).astype(np.float32), shapes.params)
-    params = tuple({**own, "log_temperature": np.zeros_like(own["log_temperature"])} for own in drawn)
-    targets = tuple(jax.tree.map(np.array, own["critic"]) for own in params)
+    params = {**drawn, "log_temperature": np.zeros_like(drawn["log_temperature"])}
+    targets = jax.tree.map(np.array, params["critic"])
     return zeros._replace(params=params, target_params=targets, noise=np.uint32([1, 2]))

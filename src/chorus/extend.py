@@ -25,7 +25,7 @@ from chorus.components import (
 from chorus.config.presets import PRESETS, Preset, preset, with_agent, with_policies, with_replay
 from chorus.config.scales import ScaleRow
 from chorus.config.schema import RunConfig
-from chorus.ensemble.auxiliaries import Auxiliary
+from chorus.ensemble.auxiliaries import Auxiliary, AuxiliaryContext, AuxiliaryInputs
 from chorus.ensemble.estimates import Estimate, Selection
 from chorus.ensemble.losses import HeadLoss, Loss
 from chorus.ensemble.value_map import ValueMap, ValueMapRule
@@ -51,6 +51,8 @@ __all__ = [
     "Agent",
     "AgentState",
     "Auxiliary",
+    "AuxiliaryContext",
+    "AuxiliaryInputs",
     "Batch",
     "Box",
     "Component",

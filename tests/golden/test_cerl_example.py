@@ -9,7 +9,7 @@ import jax
 import numpy as np
 import pytest
 
-from builders import losses_of, tiny_rule
+from builders import losses_of, tiny_learner
 from chorus.ensemble.value_map import Cross, CrossOwn, Members
 from chorus.networks.forked import Forked
 from chorus.replay.batch import Batch
@@ -42,8 +42,8 @@ def tables(chosen, next_values):
 
 
 def losses(kind, heads_of_members):
-    rule = tiny_rule(kind, members=2)
-    network = Forked(torso=(), members=2, shared=0, heads=rule.value_map.heads, actions=2)
+    learner = tiny_learner(kind, members=2)
+    network = Forked(torso=(), members=2, shared=0, heads=learner.tables.heads, actions=2)
     trees = []
     for table in (tables(CHOSEN, ONLINE_NEXT), tables(np.zeros((2, 2)), TARGET_NEXT)):
         own = {
@@ -51,7 +51,7 @@ def losses(kind, heads_of_members):
             "bias": np.stack([table["bias"][i][heads] for i, heads in enumerate(heads_of_members)]),
         }
         trees.append({"trunk": {}, "members": {}, "heads": {"layer_0": own}})
-    return np.asarray(jax.jit(losses_of(rule, network))(*trees, BATCH))
+    return np.asarray(jax.jit(losses_of(learner, network))(*trees, BATCH))
 
 
 def test_cerl():

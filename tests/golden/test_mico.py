@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from builders import tiny_batch, tiny_network, tiny_params, tiny_rule
+from builders import tiny_batch, tiny_learner, tiny_network, tiny_params
 from chorus.agents.q import member_losses
-from chorus.ensemble.auxiliaries import Mico, Representations, mico_distances
+from chorus.ensemble.auxiliaries import Mico, mico_distances
 
 
 def mico_distance(x, y, beta):
@@ -46,8 +46,8 @@ def test_the_loss_of_two_states_by_hand():
     # d: U = ½(a² + b²): d_11 = 1, d_12 = d_21 = 2.5, d_22 = 4.
     # D = |r_p - r_q| + 0.5 · 1: D_11 = D_22 = 0.5, D_12 = D_21 = 1.5.
     # huber₁(0.5) = 0.125, huber₁(1) = 0.5 twice, huber₁(3.5) = 3; the mean is 4.125/4.
-    features = Representations(jnp.array([[1.0], [2.0]]), jnp.array([[1.0], [2.0]]), jnp.array([[1.0], [1.0]]))
-    loss = Mico().loss(features, jnp.array([0.0, 1.0]), 0.5)
+    phi, next_phi = jnp.array([[1.0], [2.0]]), jnp.array([[1.0], [1.0]])
+    loss = Mico().loss(phi, phi, next_phi, jnp.array([0.0, 1.0]), 0.5)
     assert float(loss) == pytest.approx(4.125 / 4, abs=1e-4)
 
 
@@ -55,8 +55,8 @@ def test_a_shared_representation_is_shaped_once_and_an_own_one_by_each_member():
     for shared, count in ((0, 3), (1, 1), (2, 1)):
         network = replace(tiny_network(shared=shared), feature_layers=1)
         params = tiny_params(network)
-        rule = replace(tiny_rule(), auxiliary=Mico())
-        losses = jax.eval_shape(lambda p: member_losses(rule, network, p, p, tiny_batch()), params)  # noqa: B023
+        learner = replace(tiny_learner(), auxiliary=Mico())
+        losses = jax.eval_shape(lambda p: member_losses(learner, network, p, p, tiny_batch()), params)  # noqa: B023
         assert losses.auxiliary.shape == (count,)
 
 
@@ -68,10 +68,10 @@ def test_the_representation_is_not_divided_at_the_forks():
         params = tiny_params(network, seed=3)
         trunk = tiny_params(replace(tiny_network(members=1, shared=1), feature_layers=1), seed=5)["trunk"]
         params = {**params, "trunk": trunk}
-        rule = replace(tiny_rule(members=members), auxiliary=Mico())
+        learner = replace(tiny_learner(members=members), auxiliary=Mico())
 
         def auxiliary(p):
-            return jnp.sum(member_losses(rule, network, p, params, tiny_batch()).auxiliary)
+            return jnp.sum(member_losses(learner, network, p, params, tiny_batch()).auxiliary)
 
         return jax.jit(jax.grad(auxiliary))(params)["trunk"]
 
@@ -83,14 +83,14 @@ def test_the_representation_is_not_divided_at_the_forks():
 @pytest.mark.parametrize("shared", [0, 2])
 def test_batches_of_ones_own_are_paired_with_their_own_rewards(shared):
     """Member i's loss is that of its own batch alone; a shared representation is shaped by all batches at once."""
-    rule = replace(tiny_rule(), auxiliary=Mico())
+    learner = replace(tiny_learner(), auxiliary=Mico())
     network = replace(tiny_network(shared=shared), feature_layers=1)
     params, target_params = tiny_params(network), tiny_params(network, seed=1)
     batch = tiny_batch(copies=3)
 
     @jax.jit
     def auxiliary(columns):
-        return member_losses(rule, network, params, target_params, batch._replace(**columns)).auxiliary
+        return member_losses(learner, network, params, target_params, batch._replace(**columns)).auxiliary
 
     given = {name: column for name, column in batch._asdict().items() if name != "weight"}
     found = auxiliary(given)

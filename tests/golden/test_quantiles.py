@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from builders import losses_of, tiny_batch, tiny_network, tiny_params, tiny_rule
+from builders import losses_of, tiny_batch, tiny_learner, tiny_network, tiny_params
 from chorus.ensemble.estimates import Online, Quantile, Target
 from chorus.ensemble.losses import Huber, QuantileHuber
 from chorus.networks.forked import Forked
@@ -42,15 +42,15 @@ def test_who_selects_decides_the_target():
     network = tiny_network(members=1)
     online, target = tiny_params(network, seed=1), tiny_params(network, seed=2)
     batch = tiny_batch(size=64)._replace(terminated=np.zeros((64, 1), bool))
-    rule = tiny_rule(members=1)
+    learner = tiny_learner(members=1)
     losses = [
-        float(jax.jit(losses_of(replace(rule, selection=kind), network))(online, target, batch)[0])
+        float(jax.jit(losses_of(replace(learner, selection=kind), network))(online, target, batch)[0])
         for kind in (Online(), Target())
     ]
     # The target network's own choice never has a smaller target value than another's.
     assert losses[0] != pytest.approx(losses[1])
     same = [
-        float(jax.jit(losses_of(replace(rule, selection=kind), network))(online, online, batch)[0])
+        float(jax.jit(losses_of(replace(learner, selection=kind), network))(online, online, batch)[0])
         for kind in (Online(), Target())
     ]
     assert same[0] == pytest.approx(same[1]), "with equal networks it does not matter who selects"
@@ -94,7 +94,7 @@ def test_same_padding_is_that_of_xla():
 
 def test_quantile_targets_keep_their_distribution():
     # One state, one action, two quantiles, 1-step: y = r + γ θ̄ = 1 + 0.99 (2, 4) = (2.98, 4.96).
-    rule = replace(tiny_rule(members=1), estimate=Quantile(quantiles=2), loss=QuantileHuber())
+    learner = replace(tiny_learner(members=1), estimate=Quantile(quantiles=2), loss=QuantileHuber())
     network = Forked(torso=(), members=1, shared=0, heads=1, actions=1, estimate_size=2)
 
     def table(values):
@@ -108,6 +108,6 @@ def test_quantile_targets_keep_their_distribution():
         rewards=np.ones((1, 1, 1), np.float32),
         terminated=np.zeros((1, 1), bool),
     )
-    (loss,) = jax.jit(losses_of(rule, network))(table([2.98, 2.96]), table([2.0, 4.0]), batch)
+    (loss,) = jax.jit(losses_of(learner, network))(table([2.98, 2.96]), table([2.0, 4.0]), batch)
     # k = 0, τ = ¼: u = 0 and 1.98: ¼ (0 + 1.48)/2 = 0.185. k = 1, τ = ¾: u = 0.02 and 2: ¾ (0.0002 + 1.5)/2 = 0.562575.
     assert float(loss) == pytest.approx(0.185 + 0.562575, abs=1e-5)

@@ -6,7 +6,7 @@ import pytest
 
 from chorus.agents.optimizers import CentredRMSProp
 from chorus.config.scales import row_for
-from chorus.ensemble.losses import Huber, Squared
+from chorus.ensemble.losses import Huber, Squared, TwiceHuber
 from chorus.ensemble.targets import discounted_sum
 from chorus.ensemble.value_map import Horizons
 from chorus.ensemble.votes import vote_entropy
@@ -29,17 +29,18 @@ def test_huber_with_threshold_one(x, huber):
 @pytest.mark.parametrize(
     ("x", "twice_huber"),
     [
-        (5.0, 25.0),  # 2 · 5²/2: the squared error below the threshold
-        (10.0, 100.0),
+        (5.0, 25.0),  # 2 · 5²/2: x² below the threshold
+        (10.0, 100.0),  # 2 · 10²/2: both arms meet
+        (-10.0, 100.0),
         (20.0, 300.0),  # 2 · 10 · (20 - 5)
         (100.0, 1900.0),  # 2 · 10 · (100 - 5)
     ],
 )
 def test_twice_huber_with_threshold_ten(x, twice_huber):
-    assert 2 * float(Huber(threshold=10.0)(jnp.zeros(1), jnp.float32([x]))) == pytest.approx(twice_huber)
+    assert float(TwiceHuber(threshold=10.0)(jnp.zeros(1), jnp.float32([x]))) == pytest.approx(twice_huber)
 
 
-def test_squared_error_is_not_halved():
+def test_the_squared_loss_is_not_halved():
     assert float(Squared()(jnp.zeros(1), jnp.float32([3.0]))) == pytest.approx(9.0)
 
 

@@ -16,10 +16,10 @@ from builders import (
     state_with,
     tiny_agent,
     tiny_batch,
+    tiny_learner,
     tiny_loop,
     tiny_network,
     tiny_params,
-    tiny_rule,
 )
 from chorus.agents.optimizers import Adam, CentredRMSProp
 from chorus.ensemble.targets import greedy_actions, td_targets
@@ -68,15 +68,15 @@ def as_members(params) -> dict:
     ids=["adam", "rmsprop"],
 )
 def test_one_member_equals_the_flat_file_update_for_update(optimizer, same_in_optax):
-    rule = tiny_rule(members=1, optimizer=optimizer, target_period=20)
-    agent = tiny_agent(rule, tiny_network(members=1))
+    learner = tiny_learner(members=1, optimizer=optimizer, target_period=20)
+    agent = tiny_agent(learner, tiny_network(members=1))
     params = jax.device_get(flat.init_params(jax.random.key(0), [*FLAT, 6, 5, ACTIONS]))
     state, flat_state = state_with(agent, as_members(params)), flat.init_state(params, same_in_optax)
     flat_update = flat.make_update(same_in_optax, 0.99, 20)
     for i in range(50):
         batch = tiny_batch(size=16, seed=i)
         shown = batch.observation, batch.action, batch.rewards[..., 0], batch.terminated, batch.next_observation
-        state = agent.update(state, batch)
+        state, _ = agent.update(state, batch)
         flat_state = flat_update(flat_state, flat.Batch(*(column[:, 0] for column in shown)))
         assert_trees_close(state.params, as_members(flat_state.params), rtol=1e-4, atol=1e-5)
         assert_trees_close(state.target_params, as_members(flat_state.target_params), rtol=1e-4, atol=1e-5)
@@ -90,8 +90,8 @@ def played():
     pair = tiny_params(tiny_network(members=2), (1,))
 
     def play(order, acting):
-        rule = tiny_rule(members=len(order))
-        agent = tiny_agent(rule, tiny_network(members=len(order)), (1,))
+        learner = tiny_learner(members=len(order))
+        agent = tiny_agent(learner, tiny_network(members=len(order)), (1,))
         schedule = Schedule(total_steps=48, iteration_steps=48, learning_starts=8)
         epsilon = LinearEpsilon(final=0.2, decay_steps=1, warmup_steps=0)
         loop = tiny_loop(agent, len(order), "Probe/Both-v0", schedule, acting=acting, epsilon=epsilon)

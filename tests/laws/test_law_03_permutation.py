@@ -10,9 +10,9 @@ from builders import (
     state_with,
     tiny_agent,
     tiny_batch,
+    tiny_learner,
     tiny_network,
     tiny_params,
-    tiny_rule,
 )
 from chorus.ensemble.value_map import Cross, Members
 
@@ -29,12 +29,12 @@ def permuted(params, heads):
 
 @pytest.mark.parametrize("kind", [Members(), Cross()], ids=["members", "cross"])
 def test_permuted_members_learn_permuted_updates(kind):
-    rule = tiny_rule(kind, target_period=2)
-    network = tiny_network(heads=rule.value_map.heads)
-    agent, params = tiny_agent(rule, network), tiny_params(network)
+    learner = tiny_learner(kind, target_period=2)
+    network = tiny_network(heads=learner.tables.heads)
+    agent, params = tiny_agent(learner, network), tiny_params(network)
     first, second = state_with(agent, params), state_with(agent, permuted(params, network.heads))
     for seed in range(3):
-        first, second = (agent.update(state, tiny_batch(seed=seed)) for state in (first, second))
+        first, second = (agent.update(state, tiny_batch(seed=seed))[0] for state in (first, second))
     assert_trees_close(second.params, permuted(jax.device_get(first.params), network.heads))
     assert_trees_close(second.target_params, permuted(jax.device_get(first.target_params), network.heads))
     np.testing.assert_allclose(second.totals["td_loss"], first.totals["td_loss"][np.array(ORDER)], rtol=1e-5)

@@ -14,9 +14,9 @@ from builders import (
     assert_trees_close,
     gradient_of,
     tiny_batch,
+    tiny_learner,
     tiny_network,
     tiny_params,
-    tiny_rule,
 )
 from chorus.ensemble.value_map import Cross, CrossOwn, Horizons, Members
 from chorus.networks.forked import fork
@@ -78,18 +78,18 @@ TABLE = [
 
 
 def assert_scaled(kind, members, shared, divided_by, torso, shape):
-    rule = tiny_rule(kind, members=members)
-    network = tiny_network(members=members, shared=shared, heads=rule.value_map.heads, torso=torso)
+    learner = tiny_learner(kind, members=members)
+    network = tiny_network(members=members, shared=shared, heads=learner.tables.heads, torso=torso)
     params, target_params = tiny_params(network, shape), tiny_params(network, shape, seed=1)
     batch = tiny_batch(shape=shape)
     plain = jax.jit(jax.grad(plain_loss), static_argnums=(3, 4))
-    expected = plain(params, target_params, batch, network, rule.value_map)
+    expected = plain(params, target_params, batch, network, learner.tables)
     for index, divisor in enumerate(divided_by):
         group = "trunk" if index < shared else "members"
         layer = expected[group][f"layer_{index}"]
         assert np.abs(layer["kernel"]).max() > 1e-4
         expected[group][f"layer_{index}"] = jax.tree.map(lambda leaf, d=divisor: leaf / d, layer)
-    gradient, _ = gradient_of(rule, network)(params, target_params, batch)
+    gradient, _ = gradient_of(learner, network)(params, target_params, batch)
     assert_trees_close(gradient, expected, rtol=1e-4, atol=1e-6)
 
 

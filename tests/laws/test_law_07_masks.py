@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from builders import assert_trees_close, losses_of, tiny_batch, tiny_network, tiny_params, tiny_rule
+from builders import assert_trees_close, losses_of, tiny_batch, tiny_learner, tiny_network, tiny_params
 from chorus.ensemble.value_map import Cross, Members
 
 N, SIZE = 3, 6
@@ -13,10 +13,10 @@ N, SIZE = 3, 6
 @pytest.fixture(scope="module", params=[Members(), Cross()], ids=["members", "cross"])
 def learn(request):
     """(weights) -> each member's loss, and its gradient in every parameter [N, ...]."""
-    rule = tiny_rule(request.param)
-    network = tiny_network(heads=rule.value_map.heads)
+    learner = tiny_learner(request.param)
+    network = tiny_network(heads=learner.tables.heads)
     params, target_params = tiny_params(network), tiny_params(network, seed=1)
-    losses = losses_of(rule, network)
+    losses = losses_of(learner, network)
     both = jax.jit(
         lambda batch: (losses(params, target_params, batch), jax.jacrev(losses)(params, target_params, batch))
     )

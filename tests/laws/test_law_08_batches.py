@@ -3,26 +3,26 @@
 import jax
 import pytest
 
-from builders import assert_trees_close, gradient_of, losses_of, tiny_batch, tiny_network, tiny_params, tiny_rule
+from builders import assert_trees_close, gradient_of, losses_of, tiny_batch, tiny_learner, tiny_network, tiny_params
 
 N = 3
 
 
 @pytest.mark.parametrize("shared", [0, 1])
 def test_the_same_batch_for_every_member_is_one_shared_batch(shared):
-    rule, network = tiny_rule(), tiny_network(shared=shared)
+    learner, network = tiny_learner(), tiny_network(shared=shared)
     params, target_params = tiny_params(network), tiny_params(network, seed=1)
     one = tiny_batch()
     columns = {name: column.repeat(N, axis=1) for name, column in one._asdict().items() if name != "weight"}
     many = one._replace(**columns)
-    learn = gradient_of(rule, network)
+    learn = gradient_of(learner, network)
     assert_trees_close(learn(params, target_params, many), learn(params, target_params, one))
 
 
 def test_a_member_reads_its_own_column():
-    rule, network = tiny_rule(), tiny_network()
+    learner, network = tiny_learner(), tiny_network()
     params = tiny_params(network)
-    losses = jax.jit(losses_of(rule, network))
+    losses = jax.jit(losses_of(learner, network))
     batch = tiny_batch(copies=N)
     for i in range(N):
         columns = {name: column[:, i : i + 1] for name, column in batch._asdict().items() if name != "weight"}

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from builders import ring_for, state_with, tiny_agent, tiny_loop, tiny_network, tiny_params, tiny_rule
+from builders import ring_for, state_with, tiny_agent, tiny_learner, tiny_loop, tiny_network, tiny_params
 from chorus.runs.training import training_keys
 from chorus.training.acting import Tandem, Uniform, draw_member
 from chorus.training.settings import Schedule
@@ -26,8 +26,8 @@ def test_half_a_tandem_draws_like_two_members():
 
 
 def test_a_passive_member_that_never_acts_still_learns():
-    rule, network = tiny_rule(members=2), tiny_network(members=2)
-    agent, params = tiny_agent(rule, network, (1,)), tiny_params(network, (1,))
+    learner, network = tiny_learner(members=2), tiny_network(members=2)
+    agent, params = tiny_agent(learner, network, (1,)), tiny_params(network, (1,))
     schedule = Schedule(total_steps=32, iteration_steps=32, learning_starts=8)
     loop = tiny_loop(agent, 2, "Probe/Both-v0", schedule, acting=Tandem(passive_share=0.0))
     ring, state = ring_for(loop), state_with(agent, params)

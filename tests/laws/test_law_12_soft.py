@@ -10,13 +10,13 @@ import pytest
 
 from builders import assert_trees_close
 from chorus.agents.optimizers import Adam
-from chorus.agents.sac import Ensemble
-from chorus.agents.soft import draw_noise
+from chorus.agents.sac_losses import prepare
+from chorus.agents.sac_networks import draw_noise
 from chorus.config.resolution import Request, resolve
 from chorus.ensemble.losses import MainAndAuxiliary, Squared, TwiceHuber
 from chorus.ensemble.value_map import Cross, CrossOwn, Members
 from chorus.networks.gaussian import Gaussian, draw
-from soft_builders import UNIT, soft_agent, soft_batch, soft_networks, soft_rule, soft_state, together
+from soft_builders import soft_agent, soft_batch, soft_learner, soft_networks, soft_state
 
 CERL_LOSS = MainAndAuxiliary(main=Squared(), auxiliary=TwiceHuber())
 
@@ -30,11 +30,11 @@ def mlp(params, x):
     return jnp.einsum("bd,hod->bho", x, last["kernel"][0]) + last["bias"][0]
 
 
-def textbook(params, targets, optimizers, batch, noise, rule):
+def textbook(params, targets, optimizers, batch, noise, learner):
     """Haarnoja et al. (2018) with two critics, as one would write it for a single agent."""
     s, a, r, s2 = batch.observation[:, 0], batch.action[:, 0], batch.rewards[:, 0, 0], batch.next_observation[:, 0]
     alpha = jnp.exp(params["log_temperature"][0])
-    adam = optax.adam(rule.optimizer.learning_rate, eps=rule.optimizer.epsilon)
+    adam = optax.adam(learner.optimizer.learning_rate, eps=learner.optimizer.epsilon)
 
     def policy(own, state, eps):
         heads = mlp(own, state)
@@ -71,18 +71,18 @@ def textbook(params, targets, optimizers, batch, noise, rule):
 
 def test_one_member_is_textbook_sac_update_for_update():
     # With a large epsilon steps grow with their gradients: twice the loss would be seen, and another entropy target.
-    rule = soft_rule(members=1, optimizer=Adam(learning_rate=0.1, epsilon=10.0))
-    agent = soft_agent(rule)
+    learner = soft_learner(members=1, optimizer=Adam(learning_rate=0.1, epsilon=10.0))
+    agent = soft_agent(learner)
     state = jax.tree.map(np.array, agent.init(jax.random.key(0)))
-    params, targets, optimizers = (own[0] for own in (state.params, state.target_params, state.optimizer))
-    step = jax.jit(lambda *given: textbook(*given, rule))
+    params, targets, optimizers = state.params, state.target_params, state.optimizer
+    step = jax.jit(lambda *given: textbook(*given, learner))
     for update in range(4):
         batch = soft_batch(seed=update)
-        noise = draw_noise(jnp.asarray(state.noise), jnp.int32(update), np.arange(1), 6, 2)
+        noise = draw_noise(jnp.asarray(state.noise), jnp.int32(update), 1, 6, 2)
         params, targets, optimizers = step(params, targets, optimizers, batch, noise)
-        state = jax.tree.map(np.array, agent.update(state, batch))
-    assert_trees_close(state.params[0], params, rtol=2e-4, atol=2e-5)
-    assert_trees_close(state.target_params[0], targets, rtol=2e-4, atol=2e-5)
+        state = jax.tree.map(np.array, agent.update(state, batch)[0])
+    assert_trees_close(state.params, params, rtol=2e-4, atol=2e-5)
+    assert_trees_close(state.target_params, targets, rtol=2e-4, atol=2e-5)
 
 
 def test_the_preset_with_one_member_is_sac():
@@ -105,24 +105,24 @@ def test_the_preset_with_one_member_is_sac():
 def test_grouping_changes_nothing(kind, loss):
     learnt = []
     for at_once in (2, 3):
-        agent = soft_agent(soft_rule(kind, loss=loss), at_once)
+        agent = soft_agent(soft_learner(kind, loss=loss), at_once)
         state = agent.init(jax.random.key(0))
         for update in range(3):
-            state = agent.update(state, soft_batch(seed=update))
+            state, errors = agent.update(state, soft_batch(seed=update))
         seen = np.zeros((3, 4), np.float32)
         acted = jax.jit(agent.act)(state.params, seen, np.arange(3), jax.random.key(1), np.float32(0))
-        learnt.append((together(state.params), state.totals, acted))
+        learnt.append((state, errors, acted))
     assert_trees_close(*learnt, rtol=1e-4, atol=1e-5)
 
 
 def test_the_acting_member_acts():
     """Three policies, two groups, one state: each slot does what its own member's distribution and the noise say."""
-    rule = soft_rule()
-    agent = soft_agent(rule, at_once=2)
+    learner = soft_learner()
+    agent = soft_agent(learner, at_once=2)
     state, key = soft_state(agent), jax.random.key(1)
     seen, member = np.full((4, 4), 0.3, np.float32), np.array([2, 0, 1, 2])
     acted = jax.jit(agent.act)(state.params, seen, member, key, np.float32(0))
-    policies = soft_networks(rule).distribution(together(state.params)["policy"], seen[:, None])
+    policies = soft_networks(learner).distribution(state.params["policy"], seen[:, None])
     noise = jax.random.normal(jax.random.split(key)[0], (4, 2))
     own = Gaussian(*(column[np.arange(4), member] for column in policies))
     np.testing.assert_allclose(acted, draw(own, noise)[0], rtol=1e-4, atol=1e-5)
@@ -132,18 +132,14 @@ def test_the_acting_member_acts():
 @pytest.mark.parametrize("kind", [Cross(), CrossOwn()], ids=type)
 def test_targets_ask_who_they_should_about_whose_actions(kind):
     """Head k of member i learns r + γ (min_c Q̄_c(s', a'_k) - α_k log π_k), of member k's critics or of its own."""
-    rule = soft_rule(kind, members=2, loss=CERL_LOSS)
-    networks = soft_networks(rule)
-    learner = Ensemble(rule, networks, np.zeros(4, np.float32), UNIT, 1)
-    state, batch = soft_state(learner.agent()), soft_batch(size=3)
-    for place, own in enumerate(state.params):
-        own["log_temperature"] += 0.5 * place
-    _, targets, _ = learner._prepare_batch(
-        state.params, state.target_params, batch, jnp.asarray(state.noise), jnp.int32(0)
-    )
-    noise = draw_noise(jnp.asarray(state.noise), jnp.int32(0), np.arange(2), 3, 2)
-    params = together(state.params)
-    critics = jax.tree.map(lambda *own: np.concatenate(own, axis=1), *state.target_params)
+    learner = soft_learner(kind, members=2, loss=CERL_LOSS)
+    networks = soft_networks(learner)
+    state, batch = soft_state(soft_agent(learner)), soft_batch(size=3)
+    params, critics = state.params, state.target_params
+    params["log_temperature"] += np.float32([0.0, 0.5])
+    seed = jnp.asarray(state.noise)
+    targets = prepare(learner, networks, params, critics, batch, seed, jnp.int32(0)).targets
+    noise = draw_noise(seed, jnp.int32(0), 2, 3, 2)
     action, log_prob = draw(networks.distribution(params["policy"], batch.next_observation), noise.next)
     for b, i, k in itertools.product(range(3), range(2), range(2)):
         asked = i if isinstance(kind, CrossOwn) else k
@@ -155,13 +151,13 @@ def test_targets_ask_who_they_should_about_whose_actions(kind):
 
 def test_a_members_step_depends_on_itself_alone():
     """Members 1 and 2 become others: member 0, its temperature included, must not notice."""
-    agent = soft_agent(soft_rule(), at_once=3)
+    agent = soft_agent(soft_learner(), at_once=3)
     state = soft_state(agent)
     changed = jax.tree.map(np.array, state)
-    for part in (changed.params[0]["policy"], {"temperature": changed.params[0]["log_temperature"]}):
+    for part in (changed.params["policy"], {"temperature": changed.params["log_temperature"]}):
         jax.tree.map(lambda x: x[1:].__iadd__(0.3), part)
-    jax.tree.map(lambda x: x[:, 1:].__iadd__(0.3), changed.params[0]["critic"])
-    one, other = (together(agent.update(start, soft_batch()).params) for start in (state, changed))
+    jax.tree.map(lambda x: x[:, 1:].__iadd__(0.3), changed.params["critic"])
+    one, other = (agent.update(start, soft_batch())[0].params for start in (state, changed))
     assert_trees_close(jax.tree.map(lambda x: x[:, 0], other["critic"]), jax.tree.map(lambda x: x[:, 0], one["critic"]))
     for name in ("policy", "log_temperature"):
         assert_trees_close(jax.tree.map(lambda x: x[0], other[name]), jax.tree.map(lambda x: x[0], one[name]))
@@ -170,10 +166,10 @@ def test_a_members_step_depends_on_itself_alone():
 
 
 def test_batches_of_ones_own_equal_a_shared_one_if_they_are_the_same():
-    agent, shared = soft_agent(soft_rule(), at_once=2), soft_batch()
+    agent, shared = soft_agent(soft_learner(), at_once=2), soft_batch()
     own = shared._replace(**{
         name: np.repeat(column, 3, axis=1) for name, column in shared._asdict().items() if name != "weight"
     })  # fmt: skip
     state = soft_state(agent)
-    once, each = (agent.update(jax.tree.map(np.array, state), batch).params for batch in (shared, own))
-    assert_trees_close(together(each), together(once), rtol=1e-4, atol=1e-5)
+    once, each = (agent.update(jax.tree.map(np.array, state), batch)[0].params for batch in (shared, own))
+    assert_trees_close(each, once, rtol=1e-4, atol=1e-5)

@@ -1,16 +1,18 @@
 """Law 13: termination gives target = reward; truncation bootstraps. From the replay to the target."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from builders import tiny_ring
-from chorus.agents.sac import Ensemble
+from chorus.agents.sac_losses import prepare
 from chorus.ensemble.targets import td_targets
 from chorus.ensemble.value_map import Members
 from chorus.replay.samplers import Shared
-from soft_builders import UNIT, soft_networks, soft_rule
+from soft_builders import soft_agent, soft_learner, soft_networks
 
 VALUE, GAMMA = 10.0, 0.5
 
@@ -76,12 +78,11 @@ def test_soft_targets_end_and_bootstrap_alike(terminated, n_step):
     batch = batch_of_an_episode(
         n_step, terminated, not terminated, np.zeros((1, 2)), action_shape=(2,), action_dtype=np.dtype(np.float32)
     )
-    rule = soft_rule(members=1, value_map=Members().build(1, GAMMA), initial_temperature=1e-9)
-    ensemble = Ensemble(rule, soft_networks(rule), np.zeros(1, np.float32), UNIT, None)
-    state = ensemble.init(jax.random.key(0))
-    critic = jax.tree.map(jnp.zeros_like, state.target_params[0])
+    learner = soft_learner(members=1, discount=GAMMA, initial_temperature=1e-9)
+    state = soft_agent(learner, observed=1).init(jax.random.key(0))
+    critic = jax.tree.map(jnp.zeros_like, state.target_params)
     critic["heads"]["layer_2"]["bias"] += VALUE
-    prepared = jax.jit(ensemble._prepare_batch)
-    _, y, _ = prepared(state.params, (critic,), batch, state.noise, state.updates)
+    prepared = jax.jit(partial(prepare, learner, soft_networks(learner)))
+    y = prepared(state.params, critic, batch, state.noise, state.updates).targets
     found = {int(t): float(target) for t, target in zip(batch.observation[:, 0, 0], y[:, 0, 0, 0], strict=True)}
     assert found == pytest.approx(targets_of_an_episode(n_step, terminated, not terminated), rel=1e-4)

@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from builders import tiny_agent, tiny_network, tiny_params, tiny_rule
+from builders import tiny_agent, tiny_learner, tiny_network, tiny_params
 from chorus.ensemble.measures import discounted_returns, value_bias
 from chorus.envs.registry import make_jax
 from chorus.runs.training import evaluation_keys
@@ -33,8 +33,8 @@ def test_no_return_goes_across_a_terminal_that_the_learner_sees():
 
 
 def test_an_evaluation_measures_the_bias_against_clipped_rewards():
-    rule, network = tiny_rule(members=2), tiny_network(members=2)
-    agent = tiny_agent(rule, network, (1,))
+    learner, network = tiny_learner(members=2), tiny_network(members=2)
+    agent = tiny_agent(learner, network, (1,))
     # Members that value everything at 3, in a world that pays 1 once: 2 too much, or 2.5 if rewards are clipped at 0.5.
     params = jax.tree.map(np.zeros_like, tiny_params(network, (1,)))
     params["heads"]["layer_2"]["bias"][:] = 3.0

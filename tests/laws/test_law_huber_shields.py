@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from chorus.agents.optimizers import Adam
-from chorus.agents.sac import sac_agent
-from chorus.agents.soft import critic_losses
+from chorus.agents.sac_losses import Lesson, critic_losses
 from chorus.ensemble.losses import MainAndAuxiliary, Squared, TwiceHuber
 from chorus.ensemble.value_map import Cross
-from soft_builders import OBSERVED, UNIT, soft_batch, soft_networks, soft_rule
+from chorus.networks.torsos import MLPTorso
+from soft_builders import OBSERVED, soft_agent, soft_batch, soft_learner, soft_networks
 
 HUBER = MainAndAuxiliary(main=Squared(), auxiliary=TwiceHuber(threshold=10.0))
 GAMMA, REWARD, UPDATES, WRONG_BY = 0.5, 30.0, 150, 1e5
@@ -23,15 +23,17 @@ GAMMA, REWARD, UPDATES, WRONG_BY = 0.5, 30.0, 150, 1e5
 
 def force_on_the_others(loss, wrong_by):
     """The gradient's size in the features of members 1 and 2 where member 0's targets are wrong by so much."""
-    rule = soft_rule(Cross())
-    networks, batch = soft_networks(rule), soft_batch()
+    learner = soft_learner(Cross(), loss=loss)
+    networks, batch = soft_networks(learner), soft_batch()
     params = jax.vmap(lambda key: networks.critic.init(key, np.zeros(OBSERVED + 2, np.float32)))(
         jax.random.split(jax.random.key(0), 2)
     )
     targets = jnp.zeros((6, 3, 3, 1)).at[:, :, 0].set(wrong_by)
 
+    lesson = Lesson(batch, targets, next_action=jnp.zeros((6, 3, 2)), noise=jnp.zeros((6, 3, 2)))
+
     def total(params):
-        return critic_losses(loss, networks, np.arange(3), params, batch, targets)[0].sum()
+        return critic_losses(learner, networks, np.arange(3), params, params, lesson).td.sum()
 
     features = jax.grad(total)(params)["members"]
     return float(max(jnp.abs(leaf[:, 1:]).max() for leaf in jax.tree.leaves(features)))
@@ -45,26 +47,26 @@ def test_the_force_of_a_diverging_member_is_bounded_by_huber_and_by_nothing_when
 
 def error_of_the_others(loss, diverges):
     """How far the main heads of members 1 and 2 stay from what they should learn, in units of its variance."""
-    rule = soft_rule(
+    learner = soft_learner(
+        Cross(),
         loss=loss,
-        value_map=Cross().build(3, GAMMA),
+        torso=MLPTorso(dense=(32, 32)),
+        discount=GAMMA,
         initial_temperature=1e-3,
         optimizer=Adam(learning_rate=3e-3, epsilon=1e-8),
     )
-    networks = soft_networks(rule, dense=(32, 32))
-    agent = sac_agent(rule, networks, np.zeros(OBSERVED, np.float32), UNIT)
+    networks, agent = soft_networks(learner), soft_agent(learner)
     batch = soft_batch(32)
     batch = batch._replace(rewards=REWARD * batch.rewards)
     state = agent.init(jax.random.key(0))
     for _ in range(UPDATES):
         if diverges:
-            own = state.target_params[0]
-            last = own["heads"]["layer_2"]
+            last = state.target_params["heads"]["layer_2"]
             last["bias"] = last["bias"].at[:, 0, 0].set(WRONG_BY)
-        state = agent.update(state, batch)
-    values = jax.jit(partial(networks.values, state.params[0]["critic"]))(batch.observation, batch.action)
+        state, _ = agent.update(state, batch)
+    values = jax.jit(partial(networks.values, state.params["critic"]))(batch.observation, batch.action)
     following = jax.jit(agent.propose)(state.params, batch.next_observation[:, 0], jax.random.key(0)).mode
-    bootstrap = jax.jit(networks.values)(state.target_params[0], batch.next_observation, following)
+    bootstrap = jax.jit(networks.values)(state.target_params, batch.next_observation, following)
     errors = []
     for member in (1, 2):
         goes_on = 1 - batch.terminated[:, 0]

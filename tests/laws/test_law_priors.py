@@ -4,24 +4,24 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from builders import FLAT, tiny_agent, tiny_batch, tiny_network, tiny_rule
+from builders import FLAT, tiny_agent, tiny_batch, tiny_learner, tiny_network
 from chorus.ensemble.value_map import Cross
 from chorus.networks.prior import FIXED, WithPrior
 
 
 def ensemble(kind=None, scale=3.0):
-    rule = tiny_rule(kind)
-    network = tiny_network(heads=rule.value_map.heads)
-    return rule, WithPrior(network, rule.value_map.policy, scale)
+    learner = tiny_learner(kind)
+    network = tiny_network(heads=learner.tables.heads)
+    return learner, WithPrior(network, learner.tables.policy, scale)
 
 
 def test_no_update_changes_a_prior():
-    rule, network = ensemble(Cross())
-    agent = tiny_agent(rule, network)
+    learner, network = ensemble(Cross())
+    agent = tiny_agent(learner, network)
     state = agent.init(jax.random.key(0))
     before = jax.tree.map(np.array, state.params)
     for seed in range(12):
-        state = agent.update(state, tiny_batch(seed=seed))
+        state, _ = agent.update(state, tiny_batch(seed=seed))
     jax.tree.map(np.testing.assert_array_equal, state.params[FIXED], before[FIXED])
     assert FIXED not in state.target_params
     assert any(
@@ -30,7 +30,7 @@ def test_no_update_changes_a_prior():
 
 
 def test_head_k_of_every_member_adds_the_prior_of_member_k():
-    rule, network = ensemble(Cross(), scale=2.0)
+    learner, network = ensemble(Cross(), scale=2.0)
     params = network.init(jax.random.key(1), np.zeros(FLAT, np.float32))
     observation = tiny_batch().observation
     added = network.apply(params, observation) - network.network.apply(params, observation)
@@ -38,7 +38,7 @@ def test_head_k_of_every_member_adds_the_prior_of_member_k():
     for member in range(3):
         for head in range(3):
             np.testing.assert_allclose(added[:, member, head], 2.0 * alone[:, head, 0], rtol=1e-4, atol=1e-5)
-    main = rule.value_map.main[:, None]
+    main = learner.tables.main[:, None]
     np.testing.assert_allclose(
         network.apply(params, observation, main)[:, :, 0],
         jnp.stack([network.apply(params, observation)[:, i, i] for i in range(3)], axis=1),
@@ -47,8 +47,8 @@ def test_head_k_of_every_member_adds_the_prior_of_member_k():
 
 
 def test_acting_and_proposing_agree_with_priors():
-    rule, network = ensemble(Cross())
-    agent = tiny_agent(rule, network)
+    learner, network = ensemble(Cross())
+    agent = tiny_agent(learner, network)
     params = agent.init(jax.random.key(2)).params
     observation = jnp.asarray(np.random.default_rng(0).normal(size=(6, *FLAT)), jnp.float32)
     proposed = agent.propose(params, observation, jax.random.key(1)).action
@@ -58,8 +58,8 @@ def test_acting_and_proposing_agree_with_priors():
 
 
 def test_priors_keep_members_apart_where_all_layers_are_shared():
-    rule = tiny_rule()
-    network = WithPrior(tiny_network(shared=2), rule.value_map.policy, 3.0)
+    learner = tiny_learner()
+    network = WithPrior(tiny_network(shared=2), learner.tables.policy, 3.0)
     params = network.init(jax.random.key(3), np.zeros(FLAT, np.float32))
     same_heads = jax.tree.map(lambda x: jnp.broadcast_to(x[:1], x.shape), params["heads"])
     values = network.apply({**params, "heads": same_heads}, tiny_batch().observation)

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from builders import ring_for, tiny_loop
-from chorus.agents.sac import sac_agent
 from chorus.ensemble.losses import MainAndAuxiliary, Squared, TwiceHuber
 from chorus.ensemble.value_map import Cross, Members
+from chorus.networks.torsos import MLPTorso
 from chorus.runs.training import training_keys
 from chorus.spaces import Box
 from chorus.training.settings import Schedule
-from soft_builders import soft_networks, soft_rule, together
+from soft_builders import soft_agent, soft_learner, soft_networks
 
 GAMMA, TOLERANCE = 0.5, 0.1
 ONE = Box((-1.0,), (1.0,), (1,))
@@ -40,24 +40,25 @@ BEST = {"Action": {0.0: 1.0}, "Both": {-1.0: -1.0, 1.0: 1.0}}
 
 
 @cache
-def learner(variant):
+def built(variant):
     """One agent for all probes, compiled once."""
     kind, members, loss = VARIANTS[variant]
-    rule = soft_rule(
+    learner = soft_learner(
+        kind,
         members=members,
         loss=loss,
-        value_map=kind.build(members, GAMMA),
+        torso=MLPTorso(dense=(16, 16)),
+        discount=GAMMA,
         initial_temperature=1e-4,
         target_rate=0.05,
     )
-    networks = soft_networks(rule, ONE, dense=(16, 16))
-    agent = sac_agent(rule, networks, np.zeros(1, np.float32), ONE)
-    return agent, rule.value_map, networks, agent.init(jax.random.key(0)), jax.jit(networks.values)
+    networks, agent = soft_networks(learner, ONE), soft_agent(learner, observed=1, actions=ONE)
+    return agent, learner.tables, networks, agent.init(jax.random.key(0)), jax.jit(networks.values)
 
 
 @cache
 def learnt(variant, probe):
-    agent, value_map, _, state, _ = learner(variant)
+    agent, value_map, _, state, _ = built(variant)
     schedule = Schedule(total_steps=1_000, iteration_steps=1_000, learning_starts=40, update_period_steps=4)
     loop = tiny_loop(agent, value_map.members, f"Probe/Continuous{probe}-v0", schedule, slots=4, batch_size=32)
     ring = ring_for(loop, action_shape=(1,), action_dtype=np.dtype(np.float32))
@@ -73,8 +74,8 @@ def learnt(variant, probe):
     "variant", ["one member", "three members", pytest.param("three members, cerl", marks=pytest.mark.slow)]
 )
 def test_every_critic_of_every_member_gets_the_number_right(variant, probe):
-    *_, values = learner(variant)
-    params = together(learnt(variant, probe))["critic"]
+    *_, values = built(variant)
+    params = learnt(variant, probe)["critic"]
     for seen, expected in VALUES[probe].items():
         observation = np.full((len(ACTIONS), 1, 1), seen, np.float32)
         found = np.asarray(values(params, observation, np.float32(ACTIONS)[:, None, None]))  # [C, B, N, H]
@@ -85,7 +86,7 @@ def test_every_critic_of_every_member_gets_the_number_right(variant, probe):
 @pytest.mark.parametrize("probe", BEST)
 @pytest.mark.parametrize("variant", ["one member", "three members"])
 def test_every_members_policy_finds_the_best_action(variant, probe):
-    agent, *_ = learner(variant)
+    agent, *_ = built(variant)
     observations = np.float32(list(BEST[probe]))[:, None]
     mode = jax.jit(agent.propose)(learnt(variant, probe), observations, jax.random.key(0)).mode  # [E, N, 1]
     best = np.float32(list(BEST[probe].values()))

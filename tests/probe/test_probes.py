@@ -9,11 +9,8 @@ import jax
 import numpy as np
 import pytest
 
-from builders import ring_for, tiny_agent, tiny_loop
+from builders import ring_for, tiny_agent, tiny_learner, tiny_loop
 from chorus.agents.optimizers import Adam
-from chorus.agents.q import QLearning
-from chorus.ensemble.estimates import Scalar
-from chorus.ensemble.losses import Huber
 from chorus.ensemble.value_map import Cross, Members
 from chorus.networks.forked import Forked
 from chorus.networks.layers import Dense
@@ -34,25 +31,19 @@ VALUES = {
 
 
 @cache
-def learner(variant):
+def built(variant):
     """One agent for all probes, compiled once."""
     kind, members = VARIANTS[variant]
-    value_map = kind.build(members, GAMMA)
-    rule = QLearning(
-        value_map=value_map,
-        estimate=Scalar(),
-        loss=Huber(),
-        optimizer=Adam(learning_rate=1e-2, epsilon=1e-8),
-        target_period_updates=20,
-        reward_clip=None,
-    )
+    adam = Adam(learning_rate=1e-2, epsilon=1e-8)
+    learner = tiny_learner(kind, members, adam, target_period=20, discount=GAMMA)
+    value_map = learner.tables
     network = Forked(torso=(Dense(16), Dense(16)), members=members, shared=0, heads=value_map.heads, actions=2)
-    agent = tiny_agent(rule, network, (1,))
+    agent = tiny_agent(learner, network, (1,))
     return agent, value_map, jax.jit(agent.init)(jax.random.key(0)), jax.jit(network.apply)
 
 
 def learnt(variant, probe):
-    agent, value_map, state, _ = learner(variant)
+    agent, value_map, state, _ = built(variant)
     schedule = Schedule(total_steps=440, iteration_steps=440, learning_starts=40, update_period_steps=2)
     loop = tiny_loop(agent, value_map.members, probe, schedule, slots=4, batch_size=16)
     state = jax.tree.map(np.array, state)  # `update` donates what it is given
@@ -66,7 +57,7 @@ def learnt(variant, probe):
     "variant", ["one member", "three members", pytest.param("three members, cerl", marks=pytest.mark.slow)]
 )
 def test_every_head_of_every_member_gets_the_number_right(variant, probe):
-    _, value_map, _, apply = learner(variant)
+    _, value_map, _, apply = built(variant)
     observations = np.float32(list(VALUES[probe]))[:, None, None]
     expected = np.float32(list(VALUES[probe].values()))
     predictions = np.asarray(apply(learnt(variant, probe), observations))[..., 0]  # [B, N, H, A]

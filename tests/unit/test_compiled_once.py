@@ -3,12 +3,12 @@
 import jax
 import pytest
 
-from builders import tiny_agent, tiny_batch, tiny_network, tiny_rule
-from soft_builders import soft_agent, soft_batch, soft_rule
+from builders import tiny_agent, tiny_batch, tiny_learner, tiny_network
+from soft_builders import soft_agent, soft_batch, soft_learner
 
 AGENTS = {
-    "values": lambda: (tiny_agent(tiny_rule(), tiny_network()), tiny_batch()),
-    "policies": lambda: (soft_agent(soft_rule(members=1)), soft_batch()),
+    "values": lambda: (tiny_agent(tiny_learner(), tiny_network()), tiny_batch()),
+    "policies": lambda: (soft_agent(soft_learner(members=1)), soft_batch()),
 }
 
 
@@ -22,4 +22,4 @@ def test_a_state_keeps_its_types(kind):
     agent, batch = AGENTS[kind]()
     state = agent.init(jax.random.key(0))
     before = types(state)
-    assert types(agent.update(state, batch)) == before
+    assert types(agent.update(state, batch)[0]) == before

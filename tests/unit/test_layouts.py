@@ -28,7 +28,7 @@ def test_a_layer_of_the_users_own_reads_batch_first_and_channels_last(channels_f
     images = np.random.default_rng(0).normal(size=(BATCH, HEIGHT, WIDTH, CHANNELS)).astype(np.float32)
     given = images.transpose(0, 3, 1, 2) if channels_first else images
     params = network.init(jax.random.key(0), given[0])
-    features, _ = network.features(params, given[:, None])
+    features = network.features(params, given[:, None]).last
     np.testing.assert_array_equal(features, np.stack([images[:, 1, 3, :]] * 2))
 
 

@@ -1,9 +1,10 @@
-"""What the loop, the evaluation and the logs know of an agent: a few pure functions, and never an algorithm's name."""
+"""The interface of agents: a few pure functions, so that loop, evaluation and logs know no algorithm by name."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -14,18 +15,19 @@ from chorus.agents.optimizers import Optimizer
 from chorus.components import ABOVE_0, AT_LEAST_1, SHARE, Component, Range, option
 from chorus.ensemble.auxiliaries import Auxiliary
 from chorus.ensemble.losses import Loss
-from chorus.ensemble.value_map import ValueMapRule
+from chorus.ensemble.value_map import ValueMap, ValueMapRule
 from chorus.envs.spec import EnvSpec
 from chorus.networks.layers import Initialization
 from chorus.networks.torsos import Torso
 from chorus.replay.batch import Batch
-from chorus.spaces import Actions
+from chorus.spaces import Actions, AnyArray
 
 
 class AgentState(NamedTuple):
     """All that learning changes. `totals` sums each member's statistics since they were last read.
 
-    `noise` seeds what updates draw; it is empty where they draw nothing.
+    Parameters and the optimizer's moments of members have one member axis: [N, ...], and [C, N, ...] for C critics.
+    `noise` seeds what updates draw; it is empty if they draw nothing.
     """
 
     params: Any
@@ -48,8 +50,8 @@ class Proposal(NamedTuple):
 
 
 class MemberOutputs(NamedTuple):
-    """What every member makes of each of K states: its values, where actions can be counted, and the features that
-    the last layer of what chooses its actions reads."""
+    """What every member computes for each of K states: its values, None if actions are continuous, and the features
+    that the last layer of the network it acts with reads."""
 
     value: Float[Array, "K N A"] | None
     features: Float[Array, "K N D"]
@@ -57,24 +59,26 @@ class MemberOutputs(NamedTuple):
 
 @dataclass(frozen=True)
 class Agent:
-    """`act` evaluates only the member asked for; `propose` all of them, and `value` what each expects of an action.
+    """`act` evaluates only the acting member of each slot, `propose` all members; `value` is each member's value of an
+    action, and `inspect` shows values and features.
 
     `init` is compiled, so that its shapes can be asked for without tracing it again. `update` donates the state it is
-    given. `inspect` looks inside the members.
+    given. Beside the new state it returns the absolute TD error of each member's main head per transition, [B, N], as
+    a device array: nothing waits for it unless it is read.
     """
 
     init: Callable[[PRNGKeyArray], AgentState]
     act: Callable[[Any, Array, Array, PRNGKeyArray, Array], Shaped[Array, "E ..."]]
     propose: Callable[[Any, Array, PRNGKeyArray], Proposal]
     value: Callable[[Any, Array, Array], Float[Array, "E N"]]
-    update: Callable[[AgentState, Batch], AgentState]
+    update: Callable[[AgentState, Batch], tuple[AgentState, Float[Array, "B N"]]]
     inspect: Callable[[Any, Array], MemberOutputs]
 
 
 def explore(
     chosen: Shaped[Array, "E ..."], actions: Actions, key: PRNGKeyArray, epsilon: Array
 ) -> Shaped[Array, "E ..."]:
-    """A uniform action over all there are replaces the chosen one where u ≤ ε, and never where ε = 0 (equation E7)."""
+    """ε-greedy: a uniform random action replaces the chosen one where u ≤ ε, and never if ε = 0 (equation E7)."""
     slots = chosen.shape[0]
     coin_key, action_key = jax.random.split(key)
     random = actions.sample(action_key, slots)
@@ -83,7 +87,7 @@ def explore(
 
 
 def polyak_update(target: Any, online: Any, rate: float) -> Any:
-    """The target network after it has taken over a share of the online one; a rate of 1 is a copy."""
+    """Soft target update; a rate of 1 copies."""
     if rate == 1.0:
         return jax.tree.map(jnp.copy, online)
     return jax.tree.map(lambda old, new: (1.0 - rate) * old + rate * new, target, online)
@@ -96,6 +100,9 @@ _MEMBERS = Range("be at least 1 and at most 65,535", low=1, high=65_535)
 @dataclass(frozen=True, kw_only=True)
 class Learner(Component, ABC, interface="learner"):
     """What learns, and how; each learner adds its own fields and builds its agent."""
+
+    features_read_actions: ClassVar[bool] = False
+    """Whether the features that auxiliary losses read are of state and action, and not of the state alone."""
 
     members: int = option(
         flag="members", unit="N", within=_MEMBERS, label="N={}", axis="ensemble size N", log_axis=True,
@@ -120,6 +127,20 @@ class Learner(Component, ABC, interface="learner"):
         within=Range("be positive, or null for no clipping", low=0, low_open=True),
         help="the learner sees rewards clipped to plus or minus this; null for no clipping",
     )
+
+    @cached_property
+    def tables(self) -> ValueMap:
+        """The value map of this many members."""
+        return self.value_map.build(self.members, self.discount)
+
+    @property
+    def main_discount(self) -> float:
+        return float(self.tables.gamma[0, self.tables.main[0]])
+
+    def clipped(self, rewards: Float[AnyArray, "B M n"]) -> Float[Array, "B M n"]:
+        """Rewards as the learner sees them."""
+        reach = jnp.inf if self.reward_clip is None else self.reward_clip
+        return jnp.clip(rewards, -reach, reach)
 
     @abstractmethod
     def build(self, spec: EnvSpec) -> Agent:

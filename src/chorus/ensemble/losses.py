@@ -1,7 +1,4 @@
-"""How a prediction is compared with its target; each is a function of one head's prediction and target.
-
-`of_heads` applies it to every head of every member.
-"""
+"""How a prediction is compared with its target: a loss of one head, applied to every head of every member."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -12,6 +9,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from chorus.components import POSITIVE, Component, option, register
+from chorus.spaces import AnyArray
 
 
 def huber(residual: Float[Array, "*axes"], threshold: float) -> Float[Array, "*axes"]:
@@ -19,6 +17,13 @@ def huber(residual: Float[Array, "*axes"], threshold: float) -> Float[Array, "*a
     distance = jnp.abs(residual)
     inside = jnp.minimum(distance, threshold)
     return 0.5 * jnp.square(inside) + threshold * (distance - inside)
+
+
+def weighted_mean(losses: Float[Array, "B N H"], weight: Float[AnyArray, "B W"]) -> Float[Array, "N H"]:
+    """Mean over a member's weighted samples; exactly zero, with zero gradient, if it has none (law 7)."""
+    total = jnp.sum(weight, axis=0)
+    kept = jnp.where(total > 0, total, 1.0)
+    return jnp.sum(losses * weight[..., None], axis=0) / kept[:, None]
 
 
 class Loss(Component, ABC, interface="loss"):
@@ -32,11 +37,11 @@ class Loss(Component, ABC, interface="loss"):
 
 
 class HeadLoss(Loss, ABC):
-    """The same for main and auxiliary heads."""
+    """One loss for main and auxiliary heads alike."""
 
     @abstractmethod
     def __call__(self, prediction: Float[Array, " Z"], target: Float[Array, " Z"]) -> Float[Array, ""]:
-        """Of one head."""
+        """The loss of one head."""
 
     def of_heads(
         self, main: Int[np.ndarray, " N"], predictions: Float[Array, "N H Z"], targets: Float[Array, "N H Z"]
@@ -81,7 +86,7 @@ class QuantileHuber(HeadLoss):
 @register
 @dataclass(frozen=True, kw_only=True)
 class TwiceHuber(HeadLoss):
-    """x² up to the threshold, linear beyond it: what grows without bound pulls with a bounded force (equation E22)."""
+    """x² up to the threshold, linear beyond it, so that diverging targets have a bounded gradient (equation E22)."""
 
     threshold: float = option(10.0, unit="D", within=POSITIVE, help="error beyond which the loss is linear")
 
@@ -92,7 +97,7 @@ class TwiceHuber(HeadLoss):
 @register
 @dataclass(frozen=True, kw_only=True)
 class MainAndAuxiliary(Loss):
-    """One error for the heads that members act with, another for what they learn beside them (equation E22)."""
+    """One loss for the heads that members act with, another for all other heads (equation E22)."""
 
     main: HeadLoss = option(default_factory=Squared, help="loss of the heads that members act with")
     auxiliary: HeadLoss = option(
@@ -107,7 +112,7 @@ class MainAndAuxiliary(Loss):
         def of_main(x: Float[Array, "N H Z"]) -> Float[Array, "N Z"]:
             return jnp.sum(jnp.where(is_main[..., None], x, 0.0), axis=1)
 
-        # The main error must not see auxiliary heads, not even where its value is thrown away: their targets may be
-        # infinite, and a gradient of 0 times infinity is undefined.
+        # The main loss must not read auxiliary heads, even where its value is discarded: their targets may be infinite,
+        # and 0 times infinity is undefined in the gradient.
         own = jax.vmap(self.main)(of_main(predictions), of_main(targets))
         return jnp.where(is_main, own[:, None], self.auxiliary.of_heads(main, predictions, targets))

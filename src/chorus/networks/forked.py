@@ -21,6 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray, Shaped
 
+from chorus.ensemble.auxiliaries import Features
 from chorus.networks.layers import (
     DEFAULT_INITIALIZATION,
     GaussianHeads,
@@ -38,7 +39,7 @@ Params = dict[str, Any]
 
 @partial(jax.custom_vjp, nondiff_argnums=(1,))
 def fork(x: Array, branches: int) -> Array:
-    """The identity forward; backward the sum over the branches becomes their mean (equation E2)."""
+    """The identity; its gradient divides the sum over the branches by their number (equation E2)."""
     return x
 
 
@@ -59,8 +60,8 @@ def _take(x: Array, index: Int[Array, ""], axis: int = 0) -> Array:
 class Forked:
     """`torso` holds the layers below the last one; `shared` of them have one copy.
 
-    The output of the first `feature_layers` is what an auxiliary loss calls the representation. `divides` says
-    whether forks divide the backward signal.
+    The output of the first `feature_layers` is the representation that auxiliary losses read. `divides` says whether
+    forks divide the backward signal.
     """
 
     torso: tuple[nn.Module, ...]
@@ -93,7 +94,7 @@ class Forked:
         return params
 
     def _features_first(self, observation: Shaped[AnyArray, "B ..."]) -> Float[Array, "... B"]:
-        """Turned before it is cast: bytes are fewer to move."""
+        """Reordered before the cast, because bytes are faster to move than floats."""
         x = jnp.asarray(observation)
         return as_float(jnp.moveaxis(x, 0, -1) if self.channels_first else other_order(x))
 
@@ -109,20 +110,15 @@ class Forked:
     def _fork(self, x: Array, branches: int) -> Array:
         return fork(x, branches) if self.divides else x
 
-    def features(
-        self, params: Params, observation: AnyArray
-    ) -> tuple[Float[Array, "N B D"], Float[Array, "R C F"] | None]:
-        """What the last layer reads, after the member fork and before the head fork; and the representation.
-
-        R is 1 where the representation is shared, and N otherwise; a shared one has the C = B · M observations of all
-        batches, another the B of its member. It is taken before the next fork, so a loss on it is not divided.
-        """
+    def features(self, params: Params, observation: AnyArray) -> Features:
+        """What the heads are computed from, for observations [B, M, ...]."""
         features, representation = self._features(jax.tree.map(jnp.asarray, params), observation)
-        return jnp.swapaxes(features, 1, 2), representation
+        return Features(last=jnp.swapaxes(features, 1, 2), representation=representation)
 
     def _features(
         self, params: Params, observation: AnyArray
     ) -> tuple[Float[Array, "N D B"], Float[Array, "R C F"] | None]:
+        """The input of the last layer, after the member fork and before the head fork; and the representation."""
         batch, copies = observation.shape[:2]
         x = self._features_first(observation.reshape(batch * copies, *observation.shape[2:]))
         representation = None
@@ -145,12 +141,13 @@ class Forked:
         self, params: Params, observation: AnyArray, heads: Int[np.ndarray, "N K"] | None = None
     ) -> Float[Array, "B N K A Z"]:
         """Predictions for observations [B, M, ...]; only the named `heads` of each member, or all of them."""
-        return self.apply_with_representation(params, observation, heads)[0]
+        return self.apply_with_features(params, observation, heads)[0]
 
-    def apply_with_representation(
+    def apply_with_features(
         self, params: Params, observation: AnyArray, heads: Int[np.ndarray, "N K"] | None = None
-    ) -> tuple[Float[Array, "B N K A Z"], Float[Array, "R C F"] | None]:
-        # Layers have gradients of their own, which JAX refuses to trace for arrays of NumPy.
+    ) -> tuple[Float[Array, "B N K A Z"], Features]:
+        """Predictions, and the features of the same pass; under `jit`, features that are not used cost nothing."""
+        # Layers define their own gradients, which JAX does not trace for NumPy arrays.
         params = jax.tree.map(jnp.asarray, params)
         features, representation = self._features(params, observation)
         x = self._fork(features, self.heads)
@@ -161,7 +158,7 @@ class Forked:
         count = own["bias"].shape[1]
         y = stack(self.lift(self._head_layer(count), own, (x, True)), self.members)
         y = y.reshape(self.members, count, self.actions, self.estimate_size, -1)
-        return jnp.moveaxis(y, -1, 0), representation
+        return jnp.moveaxis(y, -1, 0), Features(jnp.swapaxes(features, 1, 2), representation)
 
     def view(self, params: Params, member: Int[Array, ""], head: Int[Array, ""]) -> Params:
         """The parameters of one head of one member, for `alone()`; the index may be traced."""

@@ -1,6 +1,6 @@
-"""Randomized prior functions (Osband et al., 2018): to every prediction is added that of a network nobody trains.
+"""Randomized prior functions (Osband et al., 2018): every prediction adds that of a fixed random network.
 
-Each member has a fixed network of its own, shared with nobody. Head (i, k) predicts the value of member
+Each member has such a network of its own. Head (i, k) predicts the value of member
 policy[i,k]'s policy, so it adds that member's prior, online and target alike (equation E15).
 """
 
@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from chorus.ensemble.auxiliaries import Features
 from chorus.networks.forked import Forked, Params
 from chorus.spaces import AnyArray
 
@@ -38,24 +39,22 @@ class WithPrior:
         params = self.network.init(learnt_key, observation)
         return {**params, FIXED: self._prior.init(fixed_key, observation)}
 
-    def features(
-        self, params: Params, observation: AnyArray
-    ) -> tuple[Float[Array, "N B D"], Float[Array, "R C F"] | None]:
-        """Those that are learnt; a prior's own are nobody's to look at."""
+    def features(self, params: Params, observation: AnyArray) -> Features:
+        """Features of the learnt network only."""
         return self.network.features(params, observation)
 
     def apply(
         self, params: Params, observation: AnyArray, heads: Int[np.ndarray, "N K"] | None = None
     ) -> Float[Array, "B N K A Z"]:
-        return self.apply_with_representation(params, observation, heads)[0]
+        return self.apply_with_features(params, observation, heads)[0]
 
-    def apply_with_representation(
+    def apply_with_features(
         self, params: Params, observation: AnyArray, heads: Int[np.ndarray, "N K"] | None = None
-    ) -> tuple[Float[Array, "B N K A Z"], Float[Array, "R C F"] | None]:
-        values, representation = self.network.apply_with_representation(params, observation, heads)
+    ) -> tuple[Float[Array, "B N K A Z"], Features]:
+        values, features = self.network.apply_with_features(params, observation, heads)
         whose = self.policy if heads is None else np.take_along_axis(self.policy, heads, axis=1)
         fixed = jax.lax.stop_gradient(self._prior.apply(params[FIXED], observation))
-        return values + self.scale * fixed[:, whose, 0], representation
+        return values + self.scale * fixed[:, whose, 0], features
 
     def view(self, params: Params, member: Int[Array, ""], head: Int[Array, ""]) -> Params:
         whose = jnp.asarray(self.policy)[member, head]

@@ -5,13 +5,12 @@ Logging, evaluation, checkpoints and progress belong to the caller. The loop kno
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Integer
 
 from chorus.agents.agent import Agent, AgentState
-from chorus.replay.batch import Batch
 from chorus.replay.ring import ENSEMBLE, Ring
 from chorus.replay.samplers import Sample
 from chorus.training.acting import ActingRule, LinearEpsilon
@@ -124,7 +123,7 @@ class Loop:
         """One gradient step; a sampler that wants errors gets them after it."""
         sampler = self.replay.sampler
         sample = sampler.sample(ring, rng, self.replay.batch_size, self.replay.n_step, self.members)
-        state, errors = _update(self.agent, state, sample.batch)
+        state, errors = self.agent.update(state, sample.batch)
         if sampler.wants_errors:
             sampler.feedback(ring, sample.places, np.asarray(errors))
         return state, sample
@@ -140,9 +139,3 @@ class Loop:
         free = min(-(-(next_update - step) // slots), (last_step - step) // slots)
         usual = min(-(-period // slots), self.stepper.chunk)
         return usual if usual <= free else 1
-
-
-def _update(agent: Agent, state: AgentState, batch: Batch) -> tuple[AgentState, Any]:
-    """The new state and the absolute TD errors [B, N], which are None for an agent that does not report them."""
-    updated: Any = agent.update(state, batch)
-    return (updated, None) if isinstance(updated, AgentState) else updated
