@@ -13,7 +13,7 @@ def write(latest: dict[str, float]) -> str:
     rows += _table("minatar_update_ms/", "MinAtar, laptop scale, one update", "ms", latest, {})
     rows += _table("minatar_iteration_seconds/", "MinAtar, laptop scale, one iteration of training", "s", latest, {})
     text = "\n".join(
-        ["# What an ensemble costs", "", "Written by `make bench`; CPU, 32 transitions a batch, N = 10.", *rows]
+        ["# What an ensemble costs", "", "Written by `make bench`; CPU, batches of 32 transitions, N = 10.", *rows]
     )
     TARGET.write_text(text + "\n", encoding="utf-8")
     return text

@@ -13,10 +13,11 @@ from chorus.training.stepper import Keys, Steps
 def counting_agent(batches: list[Batch] | None = None) -> Agent:
     """Its parameters are how many updates it has made; it keeps the batches it was given."""
 
-    def update(state: AgentState, batch: Batch) -> AgentState:
+    def update(state: AgentState, batch: Batch) -> tuple[AgentState, np.ndarray]:
         if batches is not None:
             batches.append(batch)
-        return state._replace(params={"updates": state.params["updates"] + 1})
+        errors = np.zeros((len(batch.action), 1), np.float32)
+        return state._replace(params={"updates": state.params["updates"] + 1}), errors
 
     def unused(*_: Any) -> Any:
         raise AssertionError("a scripted stepper decides by itself")

@@ -3,17 +3,14 @@
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-import jax
 import numpy as np
 import pytest
 from scripted import Script, ScriptedStepper, counting_agent, counting_state
 
 from builders import tiny_ring
-from chorus.agents.agent import AgentState
 from chorus.components import register
 from chorus.config.resolution import Request, resolve
 from chorus.replay.samplers import Places, Sampler, Shared, draw_uniform, read_sample
-from chorus.runs.assembly import Assembly
 from chorus.runs.lifecycle import create_run, train_run
 from chorus.runs.progress import Silent
 from chorus.runs.training import training_keys
@@ -62,7 +59,7 @@ def reporting_agent(errors):
     agent = counting_agent()
 
     def update(state, batch):
-        return agent.update(state, batch), errors(state.params["updates"])
+        return agent.update(state, batch)[0], errors(state.params["updates"])
 
     return replace(agent, update=update)
 
@@ -116,18 +113,6 @@ class StopsAt(Silent):
             raise KeyboardInterrupt
 
 
-def with_errors(assembly: Assembly) -> Assembly:
-    """An agent whose reported errors are |value - reward|, which depends on all it has learnt."""
-    agent, value = assembly.agent, jax.jit(assembly.agent.value)
-
-    def update(state, batch):
-        updated = agent.update(state, batch)
-        state = updated if isinstance(updated, AgentState) else updated[0]
-        return state, np.abs(value(state.params, batch.observation[:, 0], batch.action[:, 0]) - batch.rewards[:, 0])
-
-    return replace(assembly, agent=replace(agent, update=update))
-
-
 @pytest.mark.slow
 def test_a_stopped_run_whose_sampler_uses_errors_resumes_to_the_same_bytes(tmp_path):
     def resolved(sampler):
@@ -140,7 +125,7 @@ def test_a_stopped_run_whose_sampler_uses_errors_resumes_to_the_same_bytes(tmp_p
         if name == "stopped":
             for step in (60, 250):  # before the first checkpoint, and in the middle of the third iteration
                 with pytest.raises(KeyboardInterrupt):
-                    train_run(with_errors(assembly), path, StopsAt(step))
-        train_run(with_errors(assembly), path, Silent())
+                    train_run(assembly, path, StopsAt(step))
+        train_run(assembly, path, Silent())
         runs[name] = logs(path)
     assert runs["stopped"] == runs["whole"] != runs["uniform"]
