@@ -19,10 +19,13 @@ RUNS = {
 
 
 def patterns() -> dict[str, re.Pattern[str]]:
-    """The first column of every table of the page, `<i>` a number and `<policy>` a name."""
+    """The first column of every table of the page. `member_<i>` is any member or the mean, `<policy>` any name."""
     names = re.findall(r"^\| `([a-zA-Z_]+/[^`]+)`", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     assert len(names) == len(set(names)), "a metric is defined twice"
-    return {name: re.compile(re.escape(name).replace("<i>", r"\d+").replace("<policy>", r"[\w-]+")) for name in names}
+    return {
+        name: re.compile(re.escape(name).replace("member_<i>", r"(member_\d+|mean)").replace("<policy>", r"[\w-]+"))
+        for name in names
+    }
 
 
 @pytest.mark.slow

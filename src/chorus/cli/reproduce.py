@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     chosen = study.choose(args.part)
     if args.seeds is not None:
         chosen = tuple(part.with_seeds(args.seeds) for part in chosen)
-    parts = {part.name: jobs_of(part, args.scale, args.out, device_for(args)) for part in chosen}
+    parts = {part.name: jobs_of(part, args.scale, args.out, device_for(args), study=study.name) for part in chosen}
     jobs = [job for part in parts.values() for job in part]
     if not args.quiet:
         print(f"figure {study.number} of the paper: {study.title}, {args.scale} scale")

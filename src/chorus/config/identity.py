@@ -5,7 +5,7 @@ Also its name: `<env>__<preset>[-<hash>]__s<seed>`, without a date, so that a re
 
 from typing import Any
 
-from chorus.components import INTERFACES
+from chorus.config.codec import candidates
 from chorus.config.options import find_setting, settings
 from chorus.config.presets import Role, find_preset
 from chorus.config.resolution import Resolved
@@ -80,14 +80,8 @@ def setting_label(path: str, value: Any) -> str:
 def component_title(path: str, kind: str) -> str:
     """The title of the component that a path's `kind` names."""
     known = settings().get(path.removesuffix(".kind"))
-    base = known.annotation if known is not None else None
-    interface = getattr(base, "interface", "")
-    if interface in INTERFACES:
-        from chorus.components import registered
-
-        found = registered(INTERFACES[interface]).get(kind)
-        return found.title if found else kind
-    return kind
+    found = candidates(known.annotation).get(kind) if known else None
+    return found.title if found else kind
 
 
 def short_number(value: Any) -> str:

@@ -246,7 +246,8 @@ def _lay_over(
     if found:
         problems.append(f"{who} cannot be used: " + "; ".join(found))
         return config
-    _note_changes(flatten(before), flatten(after), sources, who)
+    # With the defaults of a component that the change names by its kind alone.
+    _note_changes(flatten(before), flatten(changed.to_json()), sources, who)
     return changed
 
 
