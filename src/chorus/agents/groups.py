@@ -39,13 +39,17 @@ def step_in_groups(step: Step, groups: Sequence[Group], state_axes: Any, shared_
     if len(groups) == 1:
         return lambda static, state, shared: step(groups[0], static, state, _gather(shared, shared_axes, groups[0]))
 
-    @partial(jax.jit, static_argnums=(0, 1), donate_argnums=2)
+    @partial(jax.jit, static_argnums=(0, 1))
     def of_group(place: int, static: Any, owned: Any, counters: Any, shared: Any) -> tuple[Any, Any, Any]:
         group = groups[place]
-        state = _merge(_take(owned, state_axes, group, members), counters)
-        state, report = step(group, static, state, _gather(shared, shared_axes, group))
-        part, counters = _split(state, state_axes, group.stop - group.start)
-        return _put(owned, part, state_axes, group), counters, report
+        part = _take(owned, state_axes, group, members)
+        state, report = step(group, static, _merge(part, counters), _gather(shared, shared_axes, group))
+        return *_split(state, state_axes, group.stop - group.start), report
+
+    # A dispatch of its own: in the step's, XLA would copy the whole arrays before it writes to them.
+    @partial(jax.jit, static_argnums=0, donate_argnums=1)
+    def put(place: int, owned: Any, part: Any) -> Any:
+        return _put(owned, part, state_axes, groups[place])
 
     @jax.jit
     def join(reports: list[Any]) -> Any:
@@ -56,7 +60,8 @@ def step_in_groups(step: Step, groups: Sequence[Group], state_axes: Any, shared_
         reports, counted = [], counters
         for place in range(len(groups)):
             # Every group counts from the same number.
-            owned, counted, report = of_group(place, static, owned, counters, shared)
+            part, counted, report = of_group(place, static, owned, counters, shared)
+            owned = put(place, owned, part)
             reports.append(report)
         return _merge(owned, counted), join(reports)
 
