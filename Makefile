@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # Commands end with what to run next, and nobody has `chorus` on the path yet.
 ON_PATH = command -v chorus >/dev/null || echo "chorus is $(BIN)/chorus; '. $(BIN)/activate' lets you type chorus"
 
-.PHONY: help setup demo demo-short test lint check bench bench-sbx format clean
+.PHONY: help setup demo demo-short test test-sb3 lint check bench bench-sbx format clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -46,9 +46,14 @@ bench-sbx: setup  ## our SAC update against SBX's, installed for it alone into .
 	.venv-sbx/bin/python -m pip install --quiet --disable-pip-version-check -e . sbx-rl
 	.venv-sbx/bin/python -m benchmarks.sbx_update
 
+test-sb3:  ## a run in Stable-Baselines3's evaluate_policy: the real package, installed for it alone into .venv-sb3
+	$(PYTHON) -m venv .venv-sb3
+	.venv-sb3/bin/python -m pip install --quiet --disable-pip-version-check -e . stable-baselines3 pytest hypothesis beartype
+	.venv-sb3/bin/python -m pytest -q tests/api/test_predict.py -k stable_baselines3
+
 format: setup  ## rewrite the code in the house format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 clean:  ## remove the virtual environment and what tools left behind
-	rm -rf $(VENV) .venv-sbx .pytest_cache .mypy_cache .ruff_cache build src/*.egg-info
+	rm -rf $(VENV) .venv-sbx .venv-sb3 .pytest_cache .mypy_cache .ruff_cache build src/*.egg-info
