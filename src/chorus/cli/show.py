@@ -64,7 +64,7 @@ def _print_diff(config: "RunConfig", parent: "Preset") -> None:
     """Print what the preset changes in its parent; options and files are in the column of sources below."""
     import json
 
-    from chorus.config.resolution import preset_difference
+    from chorus.config.layers import preset_difference
 
     removed, added = preset_difference(config, parent)
     print(f"\ndiff from {parent.name}")

@@ -12,23 +12,20 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import chorus.config.catalogue  # noqa: F401 - registers the presets
-from chorus.config.base import base_config
-from chorus.config.codec import decode, merge, stored_fields
+from chorus.config.codec import decode, stored_fields
+from chorus.config.layers import lay_over, preset_layers, single_member
 from chorus.config.options import Setting, find_setting
 from chorus.config.presets import PRESETS, Preset, find_preset
-from chorus.config.scales import row_for
 from chorus.config.schema import SCALES, Hyperparameters, RunConfig, Scale
 from chorus.config.validation import find_problems
 from chorus.envs.registry import describe
 from chorus.envs.spec import EnvSpec
 from chorus.errors import ChorusError
-from chorus.files import flatten, read_json_or_yaml
+from chorus.files import read_json_or_yaml
 from chorus.networks.torsos import CustomTorso, Widened
 from chorus.training.policies import Member
 
 _HEAD: dict[str, Any] = {"preset": str, "scale": Scale, "hyperparameters": Hyperparameters, "seed": int}
-# Maps whose names are the user's: a file that has one says all that is to be in it.
-_WHOLE = frozenset({"evaluation.policies"})
 GIVEN = "given as an option"
 Answer = TypeVar("Answer")
 
@@ -107,13 +104,13 @@ def resolve(request: Request) -> Resolved:
     assert layers is not None
     default, sources = layers
     problems.catch(lambda: _check_table(found, preset, default))
-    config = _lay_over(default, stored, sources, f"file {request.file}", problems)
+    config = lay_over(default, stored, sources, f"file {request.file}", problems)
     for setting, value in given:
         config = _set(config, setting, value, preset, sources, problems)
     config = replace(config, preset=preset.name, scale=scale, hyperparameters=hyperparameters, seed=seed)
     config = replace(config, env=replace(config.env, id=found.id))
     config = problems.catch(lambda: _with_torso(config, request.torso, preset)) or config
-    config = _single_member(config)
+    config = single_member(config)
     if request.eval_members:
         config = _with_each_member(config)
     limit = config.env.max_episode_steps
@@ -193,64 +190,6 @@ def _check_head(given: dict[str, Any], origin: str) -> None:
         raise ChorusError(f"{origin} cannot be used: " + "; ".join(problems))
 
 
-def preset_layers(
-    spec: EnvSpec, preset: Preset, scale: Scale, hyperparameters: Hyperparameters, seed: int
-) -> tuple[RunConfig, dict[str, str]]:
-    """The preset's configuration at a scale, and the source of each of its leaves."""
-    row = row_for(spec.family, scale, hyperparameters)
-    config = base_config(spec, scale, hyperparameters, seed)
-    lineage = preset.lineage()
-    sources = {path: _base_source(path, lineage[0], row.source) for path in flatten(config.to_json())}
-    for ancestor in lineage:
-        before = flatten(config.to_json())
-        config = ancestor.change(config, row)
-        _note_changes(before, flatten(config.to_json()), sources, f"preset {ancestor.name} ({ancestor.source})")
-    if config.agent.members == row.members:
-        sources["agent.members"] = f"ensemble size of the {row.source}"
-    return replace(config, preset=preset.name), sources
-
-
-# What a scale decides about the learner; the rest is the preset's.
-_FROM_SCALE = tuple(
-    f"agent.{name}" for name in ("torso", "optimizer", "target_period_updates", "target_rate", "reward_clip")
-)
-_ASKED_FOR = ("preset", "scale", "hyperparameters", "seed", "env.id")
-
-
-def _base_source(path: str, root: Preset, row_source: str) -> str:
-    if path in _ASKED_FOR:
-        return "asked for"
-    if path.startswith(("agent", "acting", "replay.sampler")) and not path.startswith(_FROM_SCALE):
-        return f"preset {root.name} ({root.source})"
-    return row_source
-
-
-def _note_changes(before: dict[str, Any], after: dict[str, Any], sources: dict[str, str], who: str) -> None:
-    for path, value in after.items():
-        if path not in before or before[path] != value:
-            sources[path] = who
-    for path in set(sources) - set(after):
-        del sources[path]
-
-
-def _lay_over(
-    config: RunConfig, change: dict[str, Any], sources: dict[str, str], who: str, problems: list[str]
-) -> RunConfig:
-    """The configuration with the change; unchanged, and with its problems noted, if that makes no configuration."""
-    before = config.to_json()
-    after = merge(before, change, whole=_WHOLE)
-    if after == before:
-        return config
-    found: list[str] = []
-    changed = decode(RunConfig, after, "config", found)
-    if found:
-        problems.append(f"{who} cannot be used: " + "; ".join(found))
-        return config
-    # With the defaults of a component that the change names by its kind alone.
-    _note_changes(flatten(before), flatten(changed.to_json()), sources, who)
-    return changed
-
-
 def _set(
     config: RunConfig, setting: Setting, value: Any, preset: Preset, sources: dict[str, str], problems: list[str]
 ) -> RunConfig:
@@ -265,7 +204,7 @@ def _set(
         for part in parents:
             node = node.setdefault(part, {})
         node[leaf] = list(value) if isinstance(value, tuple) else value
-    return _lay_over(config, tree, sources, GIVEN, problems)
+    return lay_over(config, tree, sources, GIVEN, problems)
 
 
 def _words(value: Any) -> str:
@@ -316,28 +255,6 @@ def _with_torso(config: RunConfig, torso: CustomTorso | None, preset: Preset) ->
     return replace(config, agent=replace(config.agent, torso=torso))
 
 
-def _single_member(config: RunConfig) -> RunConfig:
-    """An ensemble of one has nobody to agree with: it reports `individual`."""
-    evaluation = config.evaluation
-    if config.agent.members != 1:
-        return config
-    individual = {name: policy for name, policy in evaluation.policies.items() if not policy.combines_members}
-    return replace(config, evaluation=replace(evaluation, policies=individual))
-
-
 def _with_each_member(config: RunConfig) -> RunConfig:
     each = {f"member_{i}": Member(index=i) for i in range(config.agent.members)}
     return replace(config, evaluation=replace(config.evaluation, policies={**config.evaluation.policies, **each}))
-
-
-def preset_difference(config: RunConfig, parent: Preset) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The leaves that only `parent` has and those that only this configuration's preset has, before options."""
-    spec, preset = describe(config.env.id), find_preset(config.preset)
-    leaves = [
-        flatten(_single_member(preset_layers(spec, one, config.scale, config.hyperparameters, 0)[0]).to_json())
-        for one in (parent, preset)
-    ]
-    before, after = ({path: value for path, value in own.items() if path != "preset"} for own in leaves)
-    removed = {path: value for path, value in before.items() if path not in after or after[path] != value}
-    added = {path: value for path, value in after.items() if path not in before or before[path] != value}
-    return removed, added
