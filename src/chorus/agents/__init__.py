@@ -1,1 +1,1 @@
-"""Agents: a few pure functions closed over a configuration."""
+"""Agents: a few pure functions, closed over a learner and its networks."""

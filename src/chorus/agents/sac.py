@@ -277,7 +277,7 @@ class SacEnsemble:
             # Decided here and not under `jit`, where a conditional copies the target network at every update.
             due = updates % learner.target_period_updates == 0
             learnt, totals, error = whole(due, Learnt(*state[:3]), state.totals, batch, state.noise, state.updates)
-            return AgentState(*learnt, np.int32(updates), totals, state.noise), error
+            return state._replace(**learnt._asdict(), updates=np.int32(updates), totals=totals), error
 
         return update
 

@@ -50,7 +50,7 @@ def prepare(
     params: Params,
     target_params: Params,
     batch: Batch,
-    seed: AnyArray,
+    seed: Array,
     updates: Int[AnyArray, ""],
 ) -> Lesson:
     """The lesson of all members; the targets are those of equation E20."""

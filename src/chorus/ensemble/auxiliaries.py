@@ -120,7 +120,7 @@ class Mico(Auxiliary):
         online, target, next_target = (
             features.representation for features in (inputs.online, inputs.target(), inputs.next_target())
         )
-        assert online is not None, "validation refuses MICo without feature layers"
+        assert online is not None and target is not None and next_target is not None, "validation refuses no layers"
         copies, first = online.shape[0], inputs.batch.rewards[..., 0]
         reward = first.reshape(1, -1) if copies == 1 else jnp.broadcast_to(first.T, (copies, first.shape[0]))
         return jax.vmap(partial(self.loss, discount=inputs.discount))(online, target, next_target, reward)

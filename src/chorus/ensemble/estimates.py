@@ -1,4 +1,4 @@
-"""What one prediction is: the size Z of its last axis and how it becomes a value."""
+"""What one prediction is (the size Z of its last axis and its value), and which network selects actions."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Estimate(Component, ABC, interface="estimate"):
 
     @abstractmethod
     def value(self, prediction: Float[Array, "*axes Z"]) -> Float[Array, "*axes"]:
-        """The expected return a prediction stands for."""
+        """The expected return of a prediction."""
 
 
 @register

@@ -1,6 +1,6 @@
-"""How members differ, and how far each is from the policies whose data it learns from; over recorded states.
+"""How members differ, and how far each is from the policies whose data it learns from.
 
-K states, N members, A actions. Pure functions of arrays; what they are computed from is the caller's business.
+Pure functions of arrays over K recorded states, N members and A actions.
 """
 
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float, Int
 
-# The share of the spectrum that may be left out (Kumar et al., 2021).
+# The share of the spectrum that the effective rank leaves out (Kumar et al., 2021).
 _NEGLIGIBLE = 0.01
 
 
@@ -22,14 +22,13 @@ def pairwise_disagreement(greedy: Int[np.ndarray, "K N"]) -> float:
 
 
 def value_spread(value: Float[np.ndarray, "K N A"]) -> float:
-    """The standard deviation of the members' values of an action, a mean over actions and states; undefined if a
-    value is."""
+    """Standard deviation over members of an action's value, averaged over actions and states; NaN if a value is."""
     with np.errstate(invalid="ignore", over="ignore"):
         return float(np.mean(np.std(value, axis=1)))
 
 
 def off_policy_share(greedy: Int[np.ndarray, "K N"], action: Int[np.ndarray, " K"]) -> Float[np.ndarray, " N"]:
-    """For each member, how often the stored action is not the one it would take now."""
+    """For each member, the share of states whose stored action is not its greedy action."""
     return np.mean(greedy != action[:, None], axis=0)
 
 
@@ -42,7 +41,7 @@ def policy_probability(
 
 
 def effective_rank(features: Float[np.ndarray, "K D"]) -> float:
-    """How many singular values make up 99 % of their sum (Kumar et al., 2021); undefined if a feature is."""
+    """How many singular values make up 99 % of their sum (Kumar et al., 2021); NaN if a feature is not finite."""
     if not np.all(np.isfinite(features)):
         return float("nan")
     values = np.linalg.svd(features, compute_uv=False)
@@ -66,9 +65,9 @@ def value_bias(
     gamma: float,
     terminals: Sequence[int] = (),
 ) -> float:
-    """Mean over the episode of estimate - discounted clipped return; the learner, too, sees clipped rewards.
+    """Mean over the episode of estimate - discounted clipped return, because the learner sees clipped rewards.
 
-    `terminals` are the steps within the episode at which the learner sees a terminal: no return goes across them.
+    `terminals` are the steps within the episode that the learner sees as terminal: returns stop there.
     """
     lives = np.split(clipped_rewards, list(terminals))
     returns = np.concatenate([discounted_returns(life, gamma) for life in lives])

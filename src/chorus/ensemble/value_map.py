@@ -1,4 +1,4 @@
-"""Who predicts what: the four tables that tell every ensemble algorithm of the paper apart.
+"""Who predicts what: the four tables that distinguish the ensemble algorithms of the paper.
 
 Head (i, k) is member i's k-th prediction. A `ValueMap` says the value of whose policy it is, which head of the
 target network it bootstraps from, under which discount, and with which head a member acts. A new algorithm of
@@ -47,14 +47,14 @@ class ValueMap:
         return np.stack(read)
 
     def policies_read(self) -> Int[np.ndarray, "N P"]:
-        """The policies whose actions each member's target heads are asked about; a critic is evaluated on no other."""
+        """The policies on whose actions each member's target critics are evaluated."""
         asked = [np.unique(self.policy[self.source[..., 0] == m]) for m in range(self.members)]
         if len({len(policies) for policies in asked}) > 1:
             return np.tile(np.arange(self.members), (self.members, 1))
         return np.stack(asked)
 
     def policy_in(self, policies: Int[np.ndarray, "N P"]) -> Int[np.ndarray, "N H"]:
-        """For each head the position of its policy among those that its source is asked about."""
+        """For each head, the position of its policy among those that its source is evaluated on."""
         return np.argmax(policies[self.source[..., 0]] == self.policy[..., None], axis=-1)
 
     def source_in(self, heads: Int[np.ndarray, "N K"]) -> Int[np.ndarray, "N H 2"]:
@@ -80,7 +80,7 @@ def _grid(members: int, heads: int) -> tuple[np.ndarray, np.ndarray]:
 @register
 @dataclass(frozen=True, kw_only=True)
 class Members(ValueMapRule):
-    """One head a member: each predicts its own value (Bootstrapped DQN, and Double DQN when alone)."""
+    """One head per member, which predicts its own value (Bootstrapped DQN; Double DQN if N = 1)."""
 
     def build(self, members: int, discount: float) -> ValueMap:
         own, head = _grid(members, 1)
@@ -125,7 +125,7 @@ class CrossOwn(ValueMapRule):
 @register
 @dataclass(frozen=True, kw_only=True)
 class Horizons(ValueMapRule):
-    """Multi-horizon: a head a horizon, all evaluating the policy of the longest one (equation E6)."""
+    """Multi-horizon: one head per horizon, all evaluating the policy of the longest one (equation E6)."""
 
     horizons: tuple[int, ...] = option(
         (100, 90, 80, 70, 60, 50, 40, 30, 20, 10),

@@ -1,4 +1,4 @@
-"""How the members' actions become one, and how far they agree (equation E10); for one state."""
+"""How the members' actions become one action, and how far they agree (equation E10); for one state."""
 
 import jax
 import jax.numpy as jnp
@@ -12,7 +12,7 @@ def count_votes(actions: Int[Array, " N"], num_actions: int) -> Int[Array, " A"]
 def majority(actions: Int[Array, " N"], num_actions: int, key: PRNGKeyArray) -> Int[Array, ""]:
     """The action with most votes; a tie is broken uniformly at random among the top ones."""
     votes = count_votes(actions, num_actions)
-    # Noise below one vote orders only the actions that have equally many.
+    # Noise below one vote decides only between actions with equally many.
     return jnp.argmax(votes + jax.random.uniform(key, (num_actions,), maxval=0.5))
 
 
@@ -27,9 +27,9 @@ def mean_action(actions: Float[Array, "N A"]) -> Float[Array, " A"]:
 
 
 def action_distance(actions: Float[Array, "N A"]) -> Float[Array, ""]:
-    """½ mean_{i≠j} ‖a_i - a_j‖²/A, which is the members' sample variance averaged over the numbers of an action.
+    """½ mean_{i≠j} ‖a_i - a_j‖²/A: the members' sample variance, averaged over the action's dimensions.
 
-    A single member differs from nobody: 0.
+    It is 0 for a single member.
     """
     others = max(actions.shape[0] - 1, 1)
     return jnp.mean(jnp.sum(jnp.square(actions - mean_action(actions)), axis=0)) / others

@@ -13,14 +13,14 @@ MEAN, RAW_LOG_STD = 0, 1
 
 
 class Gaussian(NamedTuple):
-    """Before the tanh."""
+    """The distribution before the tanh."""
 
     mean: Float[Array, "*axes A"]
     log_std: Float[Array, "*axes A"]
 
     @property
     def mode(self) -> Float[Array, "*axes A"]:
-        """The squashed mean: what is called the policy's mode, as everywhere in the literature."""
+        """The squashed mean, which the literature calls the policy's mode."""
         return jnp.tanh(self.mean)
 
 
@@ -36,7 +36,7 @@ def squash_log_std(raw: Float[Array, "*axes"]) -> Float[Array, "*axes"]:
 def draw(policy: Gaussian, noise: Float[Array, "*axes A"]) -> tuple[Float[Array, "*axes A"], Float[Array, "*axes"]]:
     """The action tanh(u), u = mean + std · noise, and log π = Σ_d [log N(u_d) - log(1 - tanh² u_d)].
 
-    The derivative's logarithm is written as 2 (ln 2 - u - softplus(-2u)), which does not underflow.
+    The logarithm of the derivative is written as 2 (ln 2 - u - softplus(-2u)), which does not underflow.
     """
     u = policy.mean + jnp.exp(policy.log_std) * noise
     log_normal = -0.5 * jnp.square(noise) - policy.log_std - 0.5 * math.log(2.0 * math.pi)

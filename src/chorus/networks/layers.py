@@ -1,8 +1,8 @@
 """The layers of the paper's networks, each for one member; `forked` lifts them over members.
 
-They work with features first and the batch last, which spares a CPU the transposes of the usual order
+They work with features first and the batch last, which saves a CPU the transposes of the usual order
 (docs/performance.md). A torso is a sequence of such modules. Any flax module that maps [B, ...] to [B, ...], channels
-last, can stand among them and counts as one layer, so a user's own torso needs nothing from here.
+last, can be among them and counts as one layer, so a user's own torso needs nothing from this module.
 """
 
 import math
@@ -30,9 +30,9 @@ def uniform(bound: float) -> Initializer:
 
 
 def orthonormal(x: Float[Array, "rows columns"]) -> Float[Array, "rows columns"]:
-    """Gram and Schmidt's columns, each made orthogonal twice, which is exact to rounding.
+    """Gram-Schmidt with every column orthogonalised twice, which is exact to rounding.
 
-    XLA's own decomposition calls LAPACK from its thread pool, and is suspected of having waited for ever there.
+    XLA's own decomposition calls LAPACK from its thread pool, which is suspected of deadlocks.
     """
 
     def add(column: Int[Array, ""], basis: Float[Array, "rows columns"]) -> Float[Array, "rows columns"]:
@@ -60,7 +60,7 @@ class Initialization(Component, ABC, interface="initialization"):
 @register
 @dataclass(frozen=True, kw_only=True)
 class FanInUniform(Initialization):
-    """Weights and biases ~ U(-c, c), c = 1/√fan_in; one scalar bias a head, added to all its outputs (E9)."""
+    """Weights and biases ~ U(-c, c), c = 1/√fan_in; one scalar bias per head, added to all its outputs (E9)."""
 
     shared_head_bias: ClassVar[bool] = True
 
@@ -108,7 +108,7 @@ class Orthogonal(Initialization):
 
 @dataclass(frozen=True)
 class GaussianHeads:
-    """How a policy network's two heads start: each orthogonal by itself, the mean with scale √2, the other with 1."""
+    """Initial weights of a policy's two heads: each orthogonal by itself, the mean with scale √2, the other with 1."""
 
     shared_head_bias: ClassVar[bool] = False
 
@@ -133,8 +133,8 @@ DEFAULT_INITIALIZATION = FanInUniform()
 class FeaturesFirst(nn.Module):
     """A layer that maps [..., B] to [..., B]; images are [C, H, W, B].
 
-    Its output has the features of `copies` such layers behind each other, as its parameters have on their first axis;
-    a layer declares `copies: int = 1`.
+    A layer declares `copies: int = 1`. With more, its parameters and its output hold that many layers, one after the
+    other on their first axis.
     """
 
 
@@ -144,10 +144,10 @@ def other_order(x: Array) -> Array:
 
 
 def init_layer(layer: nn.Module, key: Array, x: Float[Array, "... B"]) -> tuple[Any, Float[Array, "... B"]]:
-    """The layer's parameters, and what it then makes of `x`."""
-    turn = (lambda x: x) if isinstance(layer, FeaturesFirst) else other_order
-    y, variables = layer.init_with_output(key, turn(x))
-    return variables["params"], turn(y)
+    """The layer's parameters, and its output for `x`."""
+    reorder = (lambda x: x) if isinstance(layer, FeaturesFirst) else other_order
+    y, variables = layer.init_with_output(key, reorder(x))
+    return variables["params"], reorder(y)
 
 
 def run_layer(layer: nn.Module, params: Any, x: Float[Array, "... B"]) -> Float[Array, "... B"]:
@@ -186,7 +186,7 @@ class Conv(FeaturesFirst):
 
 
 class Dense(FeaturesFirst):
-    """A fully connected layer and its ReLU; what comes in is flattened."""
+    """A fully connected layer and its ReLU; inputs are flattened."""
 
     features: int
     initialization: Initialization = DEFAULT_INITIALIZATION
@@ -206,7 +206,7 @@ class Dense(FeaturesFirst):
 
 
 class WidenedDense(Dense):
-    """A last hidden layer, wider by what one head of `outputs` numbers for each other member would cost (E18)."""
+    """A last hidden layer, wider by the parameters of one head of `outputs` numbers per other member (E18)."""
 
     members: int = 1
     outputs: int = 1
@@ -219,7 +219,7 @@ class WidenedDense(Dense):
 
 
 class Heads(FeaturesFirst):
-    """The last linear layer, H heads beside each other."""
+    """The last, linear layer: H heads."""
 
     heads: int
     outputs: int

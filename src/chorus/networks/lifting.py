@@ -1,8 +1,8 @@
-"""One layer, N copies of its parameters: two forms of the same computation, chosen by what the backend does well.
+"""One layer with N copies of its parameters: two forms of the same computation, chosen by backend.
 
-Batched (`vmap`) is right for dense layers everywhere, for every layer on accelerators, and where all members read
-the same input (it becomes one wide layer). On a CPU a layer of N inputs and N kernels is unrolled otherwise, and
-stays unrolled from layer to layer: stacking the members in between would copy every activation twice.
+The batched form (`vmap`) is best for dense layers, for every layer on accelerators, and where all members read the same
+input (it becomes one wide layer). On a CPU all other layers are unrolled over members, and stay unrolled from layer to
+layer: stacking the members in between would copy every activation twice.
 """
 
 from collections.abc import Callable
@@ -16,8 +16,8 @@ from jaxtyping import Array, Float
 
 from chorus.networks.layers import Dense, FeaturesFirst, Heads, run_layer
 
-# What flows between layers: one array all members read, one with a leading member axis, or one a member.
-Shared = Float[Array, "... B"]
+# What flows between layers: one array that all members read, one with a leading member axis, or one per member.
+Common = Float[Array, "... B"]
 Stacked = Float[Array, "N ... B"]
 Flow = tuple[Array, bool] | list[Array]
 Lift = Callable[[nn.Module, Any, Flow], Flow]
@@ -31,8 +31,8 @@ def batched(layer: nn.Module, params: Any, flow: Flow) -> Flow:
     return jax.vmap(partial(run_layer, layer), in_axes=(0, 0 if forked else None))(params, x), True
 
 
-def one_wide_layer(layer: FeaturesFirst, params: Any, x: Shared) -> Stacked:
-    """All members read the same: together they are a layer of N times the features."""
+def one_wide_layer(layer: FeaturesFirst, params: Any, x: Common) -> Stacked:
+    """Members that read the same input are together one layer with N times the features."""
     members = jax.tree.leaves(params)[0].shape[0]
     together = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), params)
     y = run_layer(layer.clone(copies=members), together, x)
@@ -40,7 +40,7 @@ def one_wide_layer(layer: FeaturesFirst, params: Any, x: Shared) -> Stacked:
 
 
 def unrolled(layer: nn.Module, params: Any, flow: Flow) -> Flow:
-    """One call a member."""
+    """One call per member."""
     copies = split_members(params)
     if isinstance(flow, list):
         inputs = flow
@@ -66,7 +66,7 @@ def stack(flow: Flow, members: int) -> Stacked:
 
 
 def split_members(tree: Any) -> list[Any]:
-    """A tree a member; `split` is used because its gradient is one concatenation, not N padded sums."""
+    """One tree per member, by `split`, whose gradient is one concatenation instead of N padded sums."""
     leaves, structure = jax.tree.flatten(tree)
     members = leaves[0].shape[0]
     columns = [jax.lax.split(leaf, (1,) * members, axis=0) for leaf in leaves]

@@ -33,7 +33,7 @@ product.defvjp(_product_forward, _product_backward)
 
 
 def transpose(weight: Float[Array, "O I"]) -> Float[Array, "I O"]:
-    """The transpose, as a copy where reading down the columns would miss the cache at every row (measured)."""
+    """The transpose; a copy where reading down the columns would miss the cache at every row (measured)."""
     whole_pages = weight.shape[1] * weight.dtype.itemsize % _PAGE_BYTES == 0
     return jax.lax.optimization_barrier(weight.T) if whole_pages else weight.T
 
@@ -56,7 +56,7 @@ def native(x: Float[Array, "C H W B"], kernel: Float[Array, "F k k C"], stride: 
 
 @partial(jax.custom_vjp, nondiff_argnums=(2,))
 def by_product(x: Float[Array, "C H W B"], kernel: Float[Array, "F k k C"], stride: int) -> Float[Array, "F h w B"]:
-    """Without a gradient, a thick kernel is spared most of the gathering; the gradient wants whole patches."""
+    """Without a gradient, a thick kernel needs only strips of patches; the gradient needs whole patches."""
     depth = stride * kernel.shape[2] * kernel.shape[3]
     return by_patches(x, kernel, stride) if depth <= _THIN else by_strips(x, kernel, stride)
 

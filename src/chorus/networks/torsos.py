@@ -1,7 +1,7 @@
 """The torsos of the paper and of the smaller scales, as values of the configuration.
 
-Each is a description whose `layers()` are flax modules; `CustomTorso` carries a user's own. How many members there are
-and how many numbers a head has matter to `Widened` only.
+Each describes the flax modules that its `layers()` returns; `CustomTorso` carries a user's own. The numbers of members
+and of outputs per head matter only to `Widened`.
 """
 
 from abc import ABC, abstractmethod
@@ -37,7 +37,7 @@ class Torso(Component, ABC, interface="torso"):
     @property
     @abstractmethod
     def feature_layers(self) -> int:
-        """How many bottom layers make the representation that an auxiliary loss shapes."""
+        """How many bottom layers make the representation that auxiliary losses read."""
 
 
 def _no_dense_problem(dense: tuple[int, ...]) -> Iterator[str]:
@@ -70,7 +70,7 @@ class ConvTorso(Torso):
 
     @property
     def feature_layers(self) -> int:
-        """The convolutions: what an auxiliary loss calls the representation is their output."""
+        """The convolutions: their output is the representation."""
         return len(self.convolutions)
 
     def problems(self, config: Any, spec: Any) -> Iterator[str]:
@@ -99,7 +99,7 @@ class MLPTorso(Torso):
 
     @property
     def feature_layers(self) -> int:
-        """All but the last: there are no convolutions to draw the line."""
+        """All layers but the last."""
         return len(self.dense) - 1
 
     def problems(self, config: Any, spec: Any) -> Iterator[str]:
@@ -111,7 +111,7 @@ class MLPTorso(Torso):
 @register
 @dataclass(frozen=True, kw_only=True)
 class Widened(Torso):
-    """A torso whose last hidden layer is so much wider that the ensemble has as many parameters as CERL's (E18)."""
+    """A torso with a wider last hidden layer, so that the ensemble has as many parameters as with CERL (E18)."""
 
     torso: ConvTorso | MLPTorso = option(help="the torso whose last hidden layer is widened")
 
@@ -144,7 +144,7 @@ class CustomTorso(Torso):
 
     @property
     def feature_layers(self) -> int:
-        """All but the last, as for dense layers."""
+        """All layers but the last, as for dense layers."""
         return max(len(self.modules) - 1, 0)
 
     def layers(
@@ -161,7 +161,7 @@ class CustomTorso(Torso):
 
 def custom(torso: nn.Module | tuple[nn.Module, ...]) -> CustomTorso:
     modules = torso if isinstance(torso, tuple) else (torso,)
-    # One line: the description is part of sentences.
+    # One line, because the description becomes part of sentences.
     description = ", ".join(" ".join(repr(module).split()) for module in modules)
     return CustomTorso(description=description, modules=modules)
 
