@@ -36,7 +36,7 @@ def test_the_ensemble_has_as_many_parameters_as_cerls_to_half_a_unit(env, member
         resolved = resolve(Request(preset=preset, env=env, scale="paper", options={"members": members}))
         counts[preset] = count_parameters(resolved.config, resolved.spec)
     agent = resolved.config.agent
-    network = agent.network(resolved.spec, agent.value_map.build(members, agent.discount))
+    network = agent.network(resolved.spec)
     shapes = jax.eval_shape(lambda key: network.init(key, resolved.spec.example()), jax.random.key(0))
     inputs = shapes["members"][f"layer_{len(network.torso) - 1}"]["kernel"].shape[-1]
     unit = members * (inputs + 1 + resolved.spec.actions.count)

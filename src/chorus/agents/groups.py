@@ -14,6 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
+from chorus.spaces import AnyArray
+
 Group = slice
 """Neighbouring members."""
 
@@ -68,7 +70,7 @@ def step_in_groups(step: Step, groups: Sequence[Group], state_axes: Any, shared_
     return of_all
 
 
-def _has_members(leaf: Array, axis: int, members: int) -> bool:
+def _has_members(leaf: AnyArray, axis: int, members: int) -> bool:
     return leaf.ndim > axis and leaf.shape[axis] == members
 
 
