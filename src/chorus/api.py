@@ -11,7 +11,7 @@ from chorus.config.schema import Hyperparameters, Scale
 from chorus.errors import ChorusError
 from chorus.networks.torsos import custom
 from chorus.player import Player
-from chorus.plugins import load_plugins
+from chorus.plugins import is_loading, load_plugins
 from chorus.randomness import init_key
 from chorus.runs.assembly import Assembly
 from chorus.runs.lifecycle import FlaxTorso, create_run, resume_run, stored_config, train_run
@@ -44,6 +44,8 @@ def train(
     `options` are those of the command line with underscores (`members=5, total_steps=100_000`). `torso` is a flax
     module, or a tuple of modules, one per layer. `plugins` are modules or files to load first.
     """
+    if is_loading():
+        raise ChorusError("a plugin calls chorus.train while it is imported; guard it by `if __name__ == '__main__':`")
     load_plugins(plugins)
     request = Request(
         preset=preset,
@@ -62,8 +64,11 @@ def train(
     return path
 
 
-def resume(run: str | Path, *, torso: FlaxTorso | None = None, quiet: bool = False) -> Path:
+def resume(
+    run: str | Path, *, torso: FlaxTorso | None = None, quiet: bool = False, plugins: Iterable[str] = ()
+) -> Path:
     """Resume a run from its last checkpoint; a finished run is left unchanged."""
+    load_plugins(plugins)
     resume_run(Path(run), for_terminal(quiet), torso)
     return Path(run)
 
@@ -78,8 +83,16 @@ def _nothing_to_load(directory: RunDirectory) -> str:
     return f"{path} has no usable checkpoint yet; train it further with `chorus resume {path}`"
 
 
-def load(run: str | Path, policy: str | None = None, *, torso: FlaxTorso | None = None, seed: int = 0) -> Player:
+def load(
+    run: str | Path,
+    policy: str | None = None,
+    *,
+    torso: FlaxTorso | None = None,
+    seed: int = 0,
+    plugins: Iterable[str] = (),
+) -> Player:
     """The newest checkpoint of a run, ready to act: `load(run).predict(observation)`."""
+    load_plugins(plugins)
     path = Path(run)
     directory = RunDirectory(path)
     config = stored_config(directory, torso)

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar, overload
 
-from chorus.errors import ChorusError, did_you_mean
+from chorus.errors import ChorusError
 
 Registered = TypeVar("Registered", bound=type["Component"])
 
@@ -133,7 +133,7 @@ def _register(cls: type[Component], name: str | None) -> type[Component]:
             f"{cls!r} cannot be registered: it must derive from one of {', '.join(sorted(INTERFACES))} "
             "(chorus.extend names their classes)"
         )
-    if not dataclasses.is_dataclass(cls):
+    if not (dataclasses.is_dataclass(cls) and cls.__dataclass_params__.frozen):
         raise ChorusError(f"{cls.__qualname__} cannot be registered: decorate it with @dataclass(frozen=True) first")
     kind = name or snake_case(cls.__name__)
     registry = _REGISTRIES[cls.interface]
@@ -158,10 +158,3 @@ def snake_case(name: str) -> str:
 def registered(base: type[Component]) -> dict[str, type[Component]]:
     """The components of an interface, by kind; of a class below one, those that derive from it."""
     return {kind: cls for kind, cls in _REGISTRIES.get(base.interface, {}).items() if issubclass(cls, base)}
-
-
-def find_component(base: type[Component], kind: str) -> type[Component]:
-    known = registered(base)
-    if kind not in known:
-        raise ChorusError(f"the {base.interface} '{kind}' is not known{did_you_mean(kind, known)}")
-    return known[kind]

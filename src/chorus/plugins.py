@@ -1,77 +1,143 @@
 """Plugins: modules outside the package that register components, presets and environments.
 
 A plugin is named by its module (`my_package.my_module`) or by its file (`my_plugin.py`), with `--plugin`, or it is
-installed and has an entry point in the group `chorus.plugins`. Runs record the plugins they need (`meta.json`), so that
-whoever resumes, evaluates or reports them can load them again.
+installed and has an entry point in the group `chorus.plugins`. Runs record the plugins they need in `meta.json`, and
+everything that reads a run loads them again.
 """
 
+import hashlib
 import importlib
 import importlib.util
 import sys
-from collections.abc import Iterable
-from importlib.metadata import entry_points
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from chorus.errors import ChorusError
 
 GROUP = "chorus.plugins"
-# Recorded name -> module name, of everything loaded so far.
-_LOADED: dict[str, str] = {}
 
 
-def load_plugins(names: Iterable[str] = (), *, needed_by: str | None = None) -> None:
-    """Import these plugins and every installed one; each is imported once.
+@dataclass(frozen=True)
+class _Plugin:
+    """A loaded plugin: its recorded name, its module, its file, and whether somebody asked for it."""
 
-    `needed_by` is the run that recorded them, for the message if one is missing.
+    recorded: str
+    module: str
+    file: Path | None
+    asked_for: bool
+
+
+_LOADED: list[_Plugin] = []
+_BROKEN: dict[str, str] = {}
+_LOADING: list[str] = []
+
+
+def load_plugins(names: Iterable[str] = ()) -> list[str]:
+    """Import these plugins and every installed one, each once; an error if one of `names` cannot be imported.
+
+    Returns one sentence per installed plugin that is broken: it may have nothing to do with the command at hand.
     """
     for entry in entry_points(group=GROUP):
-        _load(entry.module, f"the installed plugin '{entry.name}' ({entry.module})", "repair or uninstall it")
+        if entry.module not in _BROKEN and not _is_loaded(entry.module):
+            _load_installed(entry)
+    for name in [names] if isinstance(names, str) else names:
+        _load(name)
+    return list(_BROKEN.values())
+
+
+def load_recorded(names: Iterable[str]) -> list[str]:
+    """Import the plugins that a run recorded; returns one sentence per plugin that cannot be imported."""
+    problems = load_plugins()
     for name in names:
-        what = f"the plugin '{name}'" + (f" that {needed_by} was trained with" if needed_by else "")
-        remedy = "install it, put its folder on PYTHONPATH, or give its file: --plugin path/to/plugin.py"
-        _load(name, what, remedy)
+        try:
+            _load(name)
+        except ChorusError as problem:
+            problems.append(str(problem))
+    return problems
 
 
-def _load(name: str, what: str, remedy: str) -> None:
-    recorded = str(Path(name).absolute()) if name.endswith(".py") else name
-    if recorded in _LOADED or _moved(recorded):
+def is_loading() -> bool:
+    """Whether a plugin is being imported right now."""
+    return bool(_LOADING)
+
+
+def _is_loaded(name: str) -> bool:
+    file = Path(name).absolute() if name.endswith(".py") else None
+    return any(name in (one.recorded, one.module) or (file is not None and file == one.file) for one in _LOADED)
+
+
+def _load_installed(entry: EntryPoint) -> None:
+    """An entry point names a module, or a function without arguments that registers components."""
+    try:
+        with _importing(entry.module):
+            found = entry.load()
+            if callable(found):
+                found()
+    except Exception as problem:
+        _BROKEN[entry.module] = (
+            f"the installed plugin '{entry.name}' ({entry.value}) cannot be loaded ({_words(problem)}) and is left "
+            "out; repair or uninstall it"
+        )
         return
-    if recorded == "__main__":
+    _LOADED.append(_Plugin(entry.module, entry.module, None, asked_for=False))
+
+
+def _load(name: str) -> None:
+    if _is_loaded(name):
+        return
+    if name == "__main__":
         raise ChorusError(
-            f"{what} was defined in an interactive session; put its components into a file and give it with --plugin"
+            "components of this run were defined in an interactive session; put them into a file and give it with "
+            "--plugin"
         )
     try:
-        recorded, module = _import_file(Path(recorded)) if recorded.endswith(".py") else _import_module(recorded)
+        with _importing(name):
+            plugin = _import_file(Path(name).absolute()) if name.endswith(".py") else _import_module(name)
     except ChorusError:
         raise
+    except (ModuleNotFoundError, FileNotFoundError) as problem:
+        raise ChorusError(
+            f"the plugin '{name}' cannot be imported ({_words(problem)}); install it, put its folder on PYTHONPATH, or "
+            "give its file: --plugin path/to/plugin.py"
+        ) from problem
     except Exception as problem:
-        raise ChorusError(f"{what} cannot be imported ({type(problem).__name__}: {problem}); {remedy}") from problem
-    _LOADED[recorded] = module
+        raise ChorusError(f"the plugin '{name}' fails while it is imported ({_words(problem)}); repair it") from problem
+    _LOADED.append(plugin)
 
 
-def _moved(recorded: str) -> bool:
-    """Whether a recorded file is not there any more and a file of the same name was loaded from elsewhere."""
-    path = Path(recorded)
-    return recorded.endswith(".py") and not path.exists() and any(Path(other).name == path.name for other in _LOADED)
+@contextmanager
+def _importing(name: str) -> Iterator[None]:
+    _LOADING.append(name)
+    try:
+        yield
+    finally:
+        _LOADING.pop()
 
 
-def _import_module(name: str) -> tuple[str, str]:
-    """A module on the path, or one in the current folder, which is then recorded by its file."""
-    if importlib.util.find_spec(name.partition(".")[0]) is not None:
-        importlib.import_module(name)
-        return name, name
+def _words(problem: Exception) -> str:
+    return f"{type(problem).__name__}: {problem}"
+
+
+def _import_module(name: str) -> _Plugin:
+    """A module on the path; one in the current folder is recorded by its file, so that other folders find it."""
     here = Path.cwd().joinpath(*name.split(".")).with_suffix(".py")
-    if here.is_file():
+    if importlib.util.find_spec(name.partition(".")[0]) is None and here.is_file():
         return _import_file(here)
-    importlib.import_module(name)
-    return name, name
+    module = importlib.import_module(name)
+    file = Path(module.__file__).absolute() if module.__file__ else None
+    return _Plugin(str(file) if file == here else name, name, file, asked_for=True)
 
 
-def _import_file(path: Path) -> tuple[str, str]:
-    module_name = f"chorus_plugin_{path.stem}"
-    spec = importlib.util.spec_from_file_location(module_name, path)
-    if spec is None or spec.loader is None or not path.is_file():
+def _import_file(path: Path) -> _Plugin:
+    """The module's name contains its path: two files of one name are two plugins."""
+    if not path.is_file():
         raise FileNotFoundError(f"{path} is no file")
+    module_name = f"chorus_plugin_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    assert spec is not None and spec.loader is not None, "a .py file has a loader"
     module = importlib.util.module_from_spec(spec)
     # Dataclasses look their module up while they are defined.
     sys.modules[module_name] = module
@@ -80,17 +146,34 @@ def _import_file(path: Path) -> tuple[str, str]:
     except BaseException:
         del sys.modules[module_name]
         raise
-    return str(path), module_name
+    return _Plugin(str(path), module_name, path, asked_for=True)
+
+
+def origin(module: str) -> str:
+    """The plugin that a module belongs to, for a reader; empty for the package's own."""
+    owner = _owner(module)
+    if owner is not None:
+        return owner.file.name if owner.file else owner.recorded
+    return "" if _is_own(module) else module
 
 
 def plugins_of(modules: Iterable[str]) -> list[str]:
-    """What to record for components of these modules: those outside the package, by the name they can be loaded by."""
-    by_module = {module: recorded for recorded, module in _LOADED.items()}
-    found = dict.fromkeys(_LOADED)
+    """What a run records: the plugins somebody asked for, and those that these modules belong to."""
+    found = dict.fromkeys(one.recorded for one in _LOADED if one.asked_for)
     for module in modules:
-        if module == "chorus" or module.startswith("chorus.") or module in by_module:
+        if _is_own(module):
             continue
+        owner = _owner(module)
         file = getattr(sys.modules.get(module), "__file__", None)
-        # What was run as a script has no name to be imported by.
-        found[str(Path(file).absolute()) if module == "__main__" and file else module] = None
+        # A script has no name that it could be imported by.
+        script = str(Path(file).absolute()) if module == "__main__" and file else module
+        found[owner.recorded if owner else script] = None
     return list(found)
+
+
+def _is_own(module: str) -> bool:
+    return module == "chorus" or module.startswith("chorus.")
+
+
+def _owner(module: str) -> _Plugin | None:
+    return next((one for one in _LOADED if module == one.module or module.startswith(f"{one.module}.")), None)

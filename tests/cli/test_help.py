@@ -14,7 +14,7 @@ from running import environment
 
 def options_of(command: str) -> list[argparse.Action]:
     parser = argparse.ArgumentParser(add_help=False)
-    importlib.import_module(COMMANDS[command][0]).configure(parser, ())
+    importlib.import_module(COMMANDS[command][0]).configure(parser, (command, "--help"))
     return parser._actions
 
 
@@ -31,6 +31,7 @@ def test_every_option_says_what_it_means_and_its_default(action):
     takes_a_value = action.option_strings and action.nargs != 0
     if takes_a_value:
         assert re.search(r"\(default: .+\)", action.help.replace("\n", " ")), action.help
+        assert "the scale's" not in action.help and "with the )" not in action.help
         assert action.metavar or action.choices
 
 

@@ -7,7 +7,6 @@ import pytest
 
 from chorus.cli.main import main
 from chorus.cli.train_options import single_settings, swept_settings
-from chorus.errors import ChorusError
 from running import command, environment
 
 
@@ -38,11 +37,32 @@ def test_a_component_is_set_by_its_kind(capsys):
     assert config["agent"]["optimizer"]["kind"] == "centred_rms_prop"
 
 
+@pytest.mark.parametrize(
+    ("changes", "place", "value"),
+    [
+        (["acting=tandem", "agent.members=2"], "acting.kind", "tandem"),
+        (["acting.kind=uniform_each_step"], "acting.kind", "uniform_each_step"),
+        (["agent.torso=mlp_torso", "agent.torso.dense=64,32"], "agent.torso.dense", [64, 32]),
+        (["evaluation.policies.individual.mode=true"], "evaluation.policies.individual.mode", True),
+        (["evaluation.policies.two=member", "evaluation.policies.two.index=2"], "evaluation.policies.two.index", 2),
+        (["agent.loss.threshold=2"], "agent.loss.threshold", 2.0),
+    ],
+)
+def test_components_and_what_is_inside_them_are_exchanged_together(capsys, changes, place, value):
+    node = shown(capsys, "bootstrapped-dqn", "--env", "CartPole-v1", "--set", *changes)
+    for name in place.split("."):
+        node = node[name]
+    assert node == value
+
+
 def test_yaml_and_json_say_the_same(tmp_path, capsys):
     (tmp_path / "part.yaml").write_text("agent:\n  members: 4\n  optimizer: {learning_rate: 1e-3}\n", encoding="utf-8")
     (tmp_path / "part.json").write_text('{"agent": {"members": 4, "optimizer": {"learning_rate": 0.001}}}')
     found = [shown(capsys, "cerl", "--config", str(tmp_path / name)) for name in ("part.yaml", "part.json")]
     assert found[0] == found[1] and found[0]["agent"]["members"] == 4
+    (tmp_path / "kind.yaml").write_text("agent: {value_map: cross}", encoding="utf-8")
+    config = shown(capsys, "bootstrapped-dqn", "--config", str(tmp_path / "kind.yaml"))
+    assert config["agent"]["value_map"] == {"kind": "cross"}
     (tmp_path / "broken.yaml").write_text("agent: [", encoding="utf-8")
     assert "broken.yaml cannot be read" in refused(capsys, "show", "cerl", "--config", str(tmp_path / "broken.yaml"))
 
@@ -58,10 +78,10 @@ def test_a_sweep_separates_values_and_keeps_lists_together():
 
 
 def test_one_option_is_given_once():
-    with pytest.raises(ChorusError, match="--members is given twice"):
-        single_settings(["agent.members=3"], {"members": 4})
-    with pytest.raises(ChorusError, match=r"--set seed=3: there is an option of its own .* use --seeds"):
-        single_settings(["seed=3"], {})
+    problems: list[str] = []
+    given = ["agent.members=3", "seed=3", "batch_size=16"]
+    assert single_settings(given, {"members": 4}, problems) == {"batch_size": 16}
+    assert "is given twice" in problems[0] and "use --seed, or --seeds in a sweep" in problems[1]
 
 
 @pytest.mark.parametrize(

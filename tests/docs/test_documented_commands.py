@@ -48,7 +48,8 @@ def test_documented_commands_are_valid(line: str) -> None:
     """Each parses; those that train resolve to a configuration."""
     words = words_of(line)
     assert words[0] in COMMANDS
-    load_plugins(plugins_in(words))
+    plugins, words = plugins_in(words)
+    load_plugins(plugins)
     args, unknown = build_parser(words[0]).parse_known_args(words)
     assert not unknown
     if words[0] == "train":

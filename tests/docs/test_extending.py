@@ -30,7 +30,7 @@ def plugin(tmp_path_factory) -> Path:
 
 
 def chorus(*words: str | Path) -> str:
-    done = subprocess.run(command(*words), env=environment(), capture_output=True, text=True, check=False)
+    done = subprocess.run(command(*words), env=environment(COLUMNS="300"), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -38,7 +38,7 @@ def chorus(*words: str | Path) -> str:
 def test_every_component_of_the_page_is_listed(plugin):
     listed = chorus("list", "components", "--plugin", plugin)
     for kind in ("optimistic", "largest", "reward_prediction", "normalised"):
-        assert re.search(rf"^  {kind} .*\[chorus_plugin_tutorial\]$", listed, re.MULTILINE)
+        assert re.search(rf"^  {kind} .*\[tutorial\.py\]$", listed, re.MULTILINE)
     assert set(PRESETS) <= set(re.findall(r"^(\S+) ", chorus("list", "--plugin", plugin), re.MULTILINE))
 
 

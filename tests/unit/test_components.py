@@ -119,6 +119,35 @@ def test_a_preset_inherits_its_parents_group_and_home(monkeypatch):
         preset("orphan", title="Orphan", summary="nobody's")
 
 
+def test_two_components_may_have_flags_of_their_own_for_the_same_field(own):
+    @register
+    @dataclass(frozen=True, kw_only=True)
+    class Shorter(ValueMapRule):
+        stretch: int = option(7, flag="shrink", help="by what the horizon is divided")
+
+        def build(self, members: int, discount: float) -> ValueMap:
+            return Members().build(members, discount)
+
+    assert options()["stretch"].path == options()["shrink"].path and options()["shrink"].default == 7
+    wanted = {"agent.value_map": {"kind": "shorter"}, "shrink": 3}
+    found = resolve(Request(preset="bootstrapped-dqn", env="CartPole-v1", scale="smoke", options=wanted))
+    assert found.config.agent.value_map.stretch == 3
+
+
+@pytest.mark.parametrize("flag", ["learning-rate", "plugin"])
+def test_a_flag_that_is_taken_is_refused(own, flag):
+    @register
+    @dataclass(frozen=True, kw_only=True)
+    class Greedy(ValueMapRule):
+        rate: float = option(1.0, flag=flag, help="taken already")
+
+        def build(self, members: int, discount: float) -> ValueMap:
+            return Members().build(members, discount)
+
+    with pytest.raises(ChorusError, match=rf"the flag --{flag} of .* is already .*another flag"):
+        options()
+
+
 def test_every_field_is_reached_by_its_path():
     for path in (
         "agent.torso.dense",

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from chorus.cli.main import main
+from chorus.config.presets import PRESETS
 from chorus.errors import ChorusError
-from chorus.plugins import load_plugins, plugins_of
+from chorus.plugins import load_plugins, load_recorded, plugins_of
 from running import command, environment
 
 REPOSITORY = Path(__file__).parents[2]
@@ -32,16 +33,18 @@ def write_plugin(folder: Path, name: str) -> Path:
 def test_a_missing_plugin_gets_a_sentence():
     with pytest.raises(ChorusError, match=r"the plugin 'no_such_module' cannot be imported .*PYTHONPATH"):
         load_plugins(["no_such_module"])
-    with pytest.raises(ChorusError, match=r"the plugin 'nowhere.py' that runs/x was trained with cannot be imported"):
-        load_plugins(["nowhere.py"], needed_by="runs/x")
+    (problem,) = load_recorded(["nowhere.py"])
+    assert "the plugin 'nowhere.py' cannot be imported (FileNotFoundError" in problem
 
 
 def test_a_broken_plugin_is_named_with_its_error(tmp_path):
     broken = tmp_path / "broken_plugin.py"
     broken.write_text("1 / 0", encoding="utf-8")
-    with pytest.raises(ChorusError, match=r"broken_plugin.py' cannot be imported \(ZeroDivisionError"):
+    with pytest.raises(
+        ChorusError, match=r"broken_plugin.py' fails while it is imported \(ZeroDivisionError.*repair it"
+    ):
         load_plugins([str(broken)])
-    assert "chorus_plugin_broken_plugin" not in sys.modules
+    assert not any(name.startswith("chorus_plugin_broken_plugin") for name in sys.modules)
 
 
 def test_a_plugin_in_the_current_folder_is_recorded_by_its_file(tmp_path, monkeypatch, capsys):
@@ -68,8 +71,30 @@ def test_an_installed_plugin_needs_no_option(tmp_path):
     found = subprocess.run(command("list"), env=path, capture_output=True, text=True, check=True).stdout
     assert "installed-plugin" in found
     (tmp_path / "installed_plugin.py").unlink()
-    missing = subprocess.run(command("list"), env=path, capture_output=True, text=True, check=False)
-    assert missing.returncode == 2 and "the installed plugin 'mine'" in missing.stderr
+    broken = subprocess.run(command("list"), env=path, capture_output=True, text=True, check=True)
+    assert "Note: the installed plugin 'mine' (installed_plugin) cannot be loaded" in broken.stderr
+    assert "double-dqn" in broken.stdout, "what does not need it goes on"
+
+
+def test_two_files_of_one_name_are_two_plugins(tmp_path):
+    for folder, preset in (("one", "first-of-two"), ("two", "second-of-two")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "same_name.py").write_text(PLUGIN.format(name=preset), encoding="utf-8")
+    load_plugins([str(tmp_path / "one" / "same_name.py"), str(tmp_path / "two" / "same_name.py")])
+    assert {"first-of-two", "second-of-two"} <= set(PRESETS)
+
+
+def test_a_plugin_may_be_named_before_the_command(tmp_path, capsys):
+    file = write_plugin(tmp_path, "before_the_command")
+    assert main(["--plugin", str(file), "show", "before-the-command"]) == 0
+    assert f"next: chorus train before-the-command --plugin {file}" in capsys.readouterr().out
+
+
+def test_a_plugin_that_trains_while_it_is_imported_is_refused(tmp_path):
+    script = tmp_path / "unguarded.py"
+    script.write_text("import chorus\nchorus.train('cerl', 'CartPole-v1')\n", encoding="utf-8")
+    with pytest.raises(ChorusError, match="guard it by"):
+        load_plugins([str(script)])
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from chorus.cli.grid import add_dry_run, add_grid_options, suggested
-from chorus.cli.train_options import whole
+from chorus.cli.train_options import Defaults, whole
 
 if TYPE_CHECKING:
     from chorus.analysis.report import Summary
@@ -21,6 +21,7 @@ def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument(
         "env", metavar="ENV", help="a Gymnasium id, ALE/Breakout-v5, MinAtar/Breakout-v1, or my_package:MyEnv-v0"
     )
+    defaults = Defaults(given)
     what = parser.add_argument_group("what to run")
     what.add_argument(
         "--scale",
@@ -32,15 +33,23 @@ def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
     what.add_argument(
         "--seeds", type=whole, metavar="S", help="seeds 0 to S - 1 of each algorithm (default: 3 for smoke, else 5)"
     )
-    what.add_argument("--members", type=whole, metavar="N", help="ensemble size, at least 2 (default: the scale's)")
     what.add_argument(
-        "--total-steps", type=whole, metavar="STEPS", help="agent steps of each run (default: the scale's)"
+        "--members",
+        type=whole,
+        metavar="N",
+        help=f"ensemble size, at least 2 (default: {defaults.number('agent.members')})",
+    )
+    what.add_argument(
+        "--total-steps",
+        type=whole,
+        metavar="STEPS",
+        help=f"agent steps of each run (default: {defaults.number('schedule.total_steps')})",
     )
     what.add_argument(
         "--max-episode-steps",
         type=whole,
         metavar="STEPS",
-        help="agent steps after which an episode is truncated (default: the scale's)",
+        help=f"agent steps after which an episode is truncated (default: {defaults.number('env.max_episode_steps')})",
     )
     add_dry_run(parser)
     add_grid_options(parser)

@@ -1,6 +1,8 @@
 """`chorus list`: what there is."""
 
 import argparse
+import shutil
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -76,14 +78,21 @@ def _presets() -> None:
 def _components() -> None:
     from chorus.components import INTERFACES, registered
     from chorus.config import options  # noqa: F401 - imports every interface
+    from chorus.plugins import origin
 
     for interface, base in sorted(INTERFACES.items()):
         print(interface)
         for kind, component in registered(base).items():
-            origin = "" if component.__module__.startswith("chorus.") else f" [{component.__module__}]"
-            print(f"  {kind:<20} {first_sentence(component)}{origin}")
+            plugin = origin(component.__module__)
+            print_wrapped(f"{kind:<20} ", first_sentence(component) + (f" [{plugin}]" if plugin else ""))
     print("\nnext: chorus show cross      what a component's options are")
     print("yours: docs/extending.md, and --plugin my_module")
+
+
+def print_wrapped(head: str, text: str) -> None:
+    """A name and its explanation, wrapped to the terminal and indented."""
+    width = max(60, shutil.get_terminal_size().columns)
+    print(textwrap.fill(text, width, initial_indent=f"  {head}", subsequent_indent=" " * (len(head) + 2)))
 
 
 def first_sentence(component: type) -> str:

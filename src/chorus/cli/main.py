@@ -26,10 +26,10 @@ COMMANDS = {
     "show": ("chorus.cli.show", "what a preset is made of, and where each number comes from"),
 }
 _EPILOG = """first steps:
-  chorus demo                                                   the curse of diversity, in about ten minutes
-  chorus train cerl --env MinAtar/Breakout-v1 --scale smoke     a whole run in about 20 seconds
-  chorus list                                                   what else there is
-  chorus show cerl                                              what an algorithm is made of
+  chorus demo                                    the curse, in about ten minutes
+  chorus train cerl --env CartPole-v1 --scale smoke      a run in about 20 seconds
+  chorus list                                    what else there is
+  chorus show cerl                               what an algorithm is made of
 """
 
 
@@ -57,7 +57,6 @@ def build_parser(command: str | None, given: Sequence[str] = ()) -> argparse.Arg
             help=summary,
             description=summary[0].upper() + summary[1:] + ".",
             allow_abbrev=False,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         if name == command:
             importlib.import_module(module).configure(child, given)
@@ -76,12 +75,19 @@ def add_plugin(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def plugins_in(given: Sequence[str]) -> list[str]:
-    """What `--plugin` names; they are loaded first, because they may bring options."""
-    first = Parser(add_help=False, allow_abbrev=False)
-    add_plugin(first)
-    found: list[str] = first.parse_known_args([word for word in given if word not in ("-h", "--help")])[0].plugin
-    return found
+def plugins_in(given: Sequence[str]) -> tuple[list[str], list[str]]:
+    """What `--plugin` names, and the other words; plugins are loaded first, because they may bring options."""
+    plugins: list[str] = []
+    rest: list[str] = []
+    words = iter(given)
+    for word in words:
+        if word.startswith("--plugin="):
+            plugins.append(word.removeprefix("--plugin="))
+        elif word == "--plugin" and (name := next(words, None)) is not None:
+            plugins.append(name)
+        else:
+            rest.append(word)
+    return plugins, rest
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -104,13 +110,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(given: list[str]) -> int:
-    command = next((word for word in given if not word.startswith("-")), None)
+    plugins, rest = plugins_in(given)
+    command = next((word for word in rest if not word.startswith("-")), None)
     if command is not None and command not in COMMANDS:
         raise ChorusError(f"the command '{command}' is not known{did_you_mean(command, COMMANDS)}")
     if command is not None:
-        load_plugins(plugins_in(given))
+        for note in load_plugins(plugins):
+            print(f"Note: {note}", file=sys.stderr)
     parser = build_parser(command, given)
-    args, unknown = parser.parse_known_args(given)
+    # Plugins may be named before the command, too.
+    args, unknown = parser.parse_known_args([*rest, *(word for name in plugins for word in ("--plugin", name))])
     if args.version:
         from importlib.metadata import version
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chorus.errors import ChorusError
-from chorus.plugins import load_plugins
+from chorus.plugins import load_recorded
 
 if TYPE_CHECKING:
     from chorus.analysis.loading import Dataset
@@ -109,13 +109,5 @@ def run(args: argparse.Namespace) -> int:
 
 def missing_plugins(dataset: "Dataset") -> list[str]:
     """Load the plugins that the runs were trained with; a sentence for each that is not there any more."""
-    names = dict.fromkeys(
-        name for run in dataset.runs for name in run.meta.get("plugins") or () if isinstance(name, str)
-    )
-    problems = []
-    for name in names:
-        try:
-            load_plugins([name])
-        except ChorusError as problem:
-            problems.append(str(problem))
-    return problems
+    recorded = dict.fromkeys(name for run in dataset.runs for name in run.meta.get("plugins") or ())
+    return load_recorded(name for name in recorded if isinstance(name, str))

@@ -1,6 +1,7 @@
 """`chorus show`: an algorithm as a composition, its diff from its parent, and where each number comes from."""
 
 import argparse
+import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -56,7 +57,8 @@ def run(args: argparse.Namespace) -> int:
         print(f"  {path:<{width}}  {text:<24} {resolved.sources.get(path, 'given')}")
     print(f"\nparameters: {count_parameters(resolved.config, resolved.spec):,}")
     print(f"run name: {run_name(resolved)}")
-    print(f"next: chorus train {preset.name} --env {resolved.config.env.id}")
+    plugins = "".join(f" --plugin {name}" for name in args.plugin)
+    print(f"next: chorus train {preset.name}{plugins} --env {resolved.config.env.id}")
     return 0
 
 
@@ -83,12 +85,17 @@ def components_named(kind: str) -> "list[type[Component]]":
 
 def print_component(component: "type[Component]") -> None:
     """What it is, and each of its fields with default, range and flag."""
-    from chorus.config.options import settings
+    from chorus.cli.list import print_wrapped
+    from chorus.components import option_of
+    from chorus.config.codec import stored_fields
 
     print(f"{component.kind}, a component ({component.interface}) of {component.__module__}")
     print((component.__doc__ or "").strip())
-    owner = f"{component.interface} {component.kind}"
-    for setting in settings().values():
-        if owner in setting.owners:
-            allowed = f"; it must {setting.option.within.text}" if setting.option.within else ""
-            print(f"  {setting.name:<28} {setting.option.help}{allowed} (default: {setting.default})")
+    for field in stored_fields(component):
+        if option := option_of(field):
+            factory = field.default_factory
+            default = field.default if factory is dataclasses.MISSING else factory()
+            shown = "none, it must be given" if default is dataclasses.MISSING else getattr(default, "kind", default)
+            name = f"--{option.flag}" if option.flag else field.name
+            allowed = f"; it must {option.within.text}" if option.within else ""
+            print_wrapped(f"{name:<20} ", f"{option.help}{allowed} (default: {shown})")

@@ -66,7 +66,7 @@ def add_run_options(parser: argparse.ArgumentParser, given: Sequence[str] = ()) 
     add_set(what, "one value each, such as agent.torso.dense=128,64")
     what.add_argument("--eval-members", action="store_true", help="evaluate each member by itself, too (default: off)")
 
-    defaults = _Defaults(given)
+    defaults = Defaults(given)
     if defaults.headline:
         parser.epilog = f"{parser.epilog or ''}\n{defaults.headline}".strip()
     for section, heading in _SECTIONS.items():
@@ -105,7 +105,7 @@ def add_set(group: Any, values: str) -> None:
     )
 
 
-def _add_setting(group: Any, setting: "Setting", defaults: "_Defaults") -> None:
+def _add_setting(group: Any, setting: "Setting", defaults: "Defaults") -> None:
     text = f"{setting.option.help} ({defaults.of(setting)})".replace("%", "%%")
     if setting.annotation is bool:
         group.add_argument(f"--{setting.flag}", action="store_true", default=None, help=text)
@@ -126,7 +126,7 @@ def _reader(setting: "Setting") -> Any:
     return read
 
 
-class _Defaults:
+class Defaults:
     """The numbers that options have if they are left out, worked out only when somebody asks for help."""
 
     def __init__(self, given: Sequence[str]) -> None:
@@ -138,7 +138,9 @@ class _Defaults:
     def _resolve(self, given: Sequence[str]) -> None:
         from chorus.config.presets import PRESETS
         from chorus.config.resolution import Request, resolve
+        from chorus.envs.registry import describe
         from chorus.files import flatten
+        from chorus.spaces import Box
 
         asked = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
         asked.add_argument("words", nargs="*")
@@ -146,18 +148,24 @@ class _Defaults:
             asked.add_argument(name)
         known, _ = asked.parse_known_args([word for word in given if word not in ("-h", "--help")])
         name = next((word for word in known.words if word in PRESETS), "bootstrapped-dqn")
-        env = known.env or PRESETS[name].home
+        env = known.env or (known.words[1] if given[:1] == ["diagnose"] and known.words[1:] else PRESETS[name].home)
+        if isinstance(describe(env).actions, Box) and name == "bootstrapped-dqn":
+            name = "ensemble-sac"
         request = Request(preset=name, env=env, scale=known.scale, hyperparameters=known.hyperparameters)
         self._values = flatten(resolve(request).config.to_json())
         scale = known.scale or "laptop"
         self.headline = f"Defaults are those of {name} on {env} at {scale} scale; name others to see theirs."
+
+    def number(self, path: str) -> str:
+        """The default at a path, for an option that a command declares by itself."""
+        return "the scale's" if self._values is None else _shown(self._values[path])
 
     def of(self, setting: "Setting") -> str:
         if self._values is None:
             return "default: the scale's"
         if setting.path in self._values:
             return f"default: {_shown(self._values[setting.path])}"
-        return f"default: {_shown(setting.default)}, with the {' or the '.join(setting.owners)}"
+        return f"default: {_shown(setting.default)}" + (f", with the {setting.owner}" if setting.owner else "")
 
 
 def _shown(value: Any) -> str:
@@ -188,6 +196,8 @@ def request_from(args: argparse.Namespace) -> "Request":
     from chorus.config.resolution import Request
 
     flags = {name: vars(args)[name] for name in options() if vars(args).get(name) is not None}
+    problems: list[str] = []
+    settings = single_settings(args.settings, flags, problems)
     return Request(
         preset=args.preset,
         env=args.env,
@@ -195,40 +205,56 @@ def request_from(args: argparse.Namespace) -> "Request":
         scale=args.scale,
         hyperparameters=args.hyperparameters,
         file=args.config,
-        options={**flags, **single_settings(args.settings, flags)},
+        options={**flags, **settings},
         eval_members=args.eval_members,
+        problems=tuple(problems),
     )
 
 
 # Settings that commands have options of their own for.
 _OWN_OPTIONS = {
     **dict.fromkeys(("env", "env.id"), "--env"),
-    "preset": "--preset",
-    **dict.fromkeys(("seed", "seeds"), "--seeds"),
+    "preset": "the argument PRESET, or --preset in a sweep",
+    **dict.fromkeys(("seed", "seeds"), "--seed, or --seeds in a sweep"),
     "scale": "--scale",
     "hyperparameters": "--hyperparameters",
 }
 
 
-def single_settings(given: Sequence[str], flags: Mapping[str, Any]) -> dict[str, Any]:
-    """`--set` of a single run: one value each."""
+def single_settings(given: Sequence[str], flags: Mapping[str, Any], problems: list[str]) -> dict[str, Any]:
+    """`--set` of a single run: one value each; what cannot be read is added to `problems`."""
     found: dict[str, Any] = {}
     for text in given:
-        setting, name, value = _split(text)
-        if setting.key in flags or setting.key in found:
-            raise ChorusError(f"--set {text}: {setting.name} is given twice; leave one out")
-        found[setting.key] = _read(setting, name, value)
+        try:
+            setting, name, value = _split(text)
+            if {setting.key, setting.path} & {*flags, *found} or _flag_key(setting) in flags:
+                raise ChorusError(f"--set {text}: {setting.name} is given twice; leave one out")
+            found[setting.key] = _read(setting, name, value)
+        except ChorusError as problem:
+            problems.append(str(problem))
     return found
+
+
+def _flag_key(setting: "Setting") -> str:
+    from chorus.config.options import settings
+
+    return settings().get(setting.path, setting).key
 
 
 def swept_settings(given: Sequence[str]) -> dict[str, list[Any]]:
     """`--set` of a sweep: `members=5,10` are two values; a list is written in brackets, `[128,64],[64,64]`."""
     found: dict[str, list[Any]] = {}
+    problems: list[str] = []
     for text in given:
-        setting, name, values = _split(text)
-        if setting.key in found:
-            raise ChorusError(f"--set gives {name} twice; write all its values together, as {name}=V1,V2")
-        found[setting.key] = [_read(setting, name, value) for value in _top_level(values)]
+        try:
+            setting, name, values = _split(text)
+            if setting.key in found:
+                raise ChorusError(f"--set gives {name} twice; write all its values together, as {name}=V1,V2")
+            found[setting.key] = [_read(setting, name, value) for value in _top_level(values)]
+        except ChorusError as problem:
+            problems.append(str(problem))
+    if problems:
+        raise ChorusError("; ".join(problems))
     return found
 
 
@@ -242,7 +268,7 @@ def _split(text: str) -> "tuple[Setting, str, str]":
         )
     plain = name.removeprefix("--").replace("-", "_")
     if own := _OWN_OPTIONS.get(plain):
-        raise ChorusError(f"--set {text}: there is an option of its own for that; use {own}")
+        raise ChorusError(f"--set {text}: that has an option of its own; use {own}")
     try:
         return find_setting(name if "." in name else plain), name, value
     except ChorusError as problem:

@@ -94,8 +94,9 @@ def _decode_leaf(option: Any, data: Any, path: str, problems: list[str]) -> Any:
 
 
 def _decode_component(annotation: Any, data: Any, path: str, problems: list[str]) -> Any:
+    data = {"kind": data} if isinstance(data, str) else data
     if not isinstance(data, dict):
-        problems.append(f"{path} is {data!r}; it must be an object")
+        problems.append(f"{path} is {data!r}; it must be an object, or the kind of a component")
         return None
     known = candidates(annotation)
     kind = data.get("kind")
@@ -123,7 +124,7 @@ def _decode_node(cls: type, data: Any, path: str, problems: list[str]) -> Any:
             values[name] = decode(hints[name], data[name], f"{path}.{name}", problems)
         elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
             problems.append(f"{path}.{name} is missing")
-    # Nothing is built from values that do not fit; whoever asked reports the problems.
+    # Nothing is built from values that do not fit; the caller reports the problems.
     return cls(**values) if len(problems) == known_problems else None
 
 

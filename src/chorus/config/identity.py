@@ -17,7 +17,9 @@ def identity(resolved: Resolved) -> dict[str, Any]:
     """Title, role, comparison group, the settings that set the run apart, and what was swept."""
     config, preset = resolved.config, find_preset(resolved.config.preset)
     leaves = flatten(config.to_json())
-    swept = [path for name in resolved.request.swept if (path := find_setting(name).path) in leaves]
+    paths = [find_setting(name).path for name in resolved.request.swept]
+    # A component is swept by its kind.
+    swept = [path for own in paths for path in (own, f"{own}.kind") if path in leaves]
     changed = {**changed_settings(resolved), **{path: leaves[path] for path in swept}}
     options = {path: settings()[path].option for path in {*swept, *changed} if path in settings()}
     return {

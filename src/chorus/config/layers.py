@@ -7,6 +7,7 @@ from typing import Any
 
 from chorus.agents.q import QLearner
 from chorus.config.codec import decode, merge
+from chorus.config.options import ASKED_FOR
 from chorus.config.presets import Preset, find_preset
 from chorus.config.scales import ScaleRow, row_for
 from chorus.config.schema import EnvSettings, Hyperparameters, RunConfig, Runtime, Scale
@@ -17,14 +18,15 @@ from chorus.ensemble.value_map import Members
 from chorus.envs.atari import AtariSettings
 from chorus.envs.registry import describe
 from chorus.envs.spec import EnvSpec
+from chorus.errors import ChorusError
 from chorus.files import flatten
 from chorus.networks.layers import FanInUniform
 from chorus.training.acting import Uniform
 from chorus.training.policies import RandomMember
 from chorus.training.settings import EvaluationSettings, ReplaySettings, Schedule
 
-# Maps whose names are the user's: a file that has one says all that is to be in it.
-_WHOLE = frozenset({"evaluation.policies"})
+# Maps with names of the user's: the map of a file replaces that of the preset.
+WHOLE_IN_FILES = frozenset({"evaluation.policies"})
 
 
 def episode_cap(spec: EnvSpec, row: ScaleRow) -> int | None:
@@ -93,22 +95,37 @@ def preset_layers(
     sources = {path: _base_source(path, lineage[0], row.source) for path in flatten(config.to_json())}
     for ancestor in lineage:
         before = flatten(config.to_json())
-        config = ancestor.change(config, row)
+        config = _changed_by(ancestor, config, row)
         note_changes(before, flatten(config.to_json()), sources, f"preset {ancestor.name} ({ancestor.source})")
     if config.agent.members == row.members:
         sources["agent.members"] = f"ensemble size of the {row.source}"
     return replace(config, preset=preset.name), sources
 
 
+def _changed_by(preset: Preset, config: RunConfig, row: ScaleRow) -> RunConfig:
+    """The preset's change; an error of a user's preset is named."""
+    try:
+        changed = preset.change(config, row)
+    except ChorusError:
+        raise
+    except Exception as problem:
+        raise ChorusError(
+            f"the preset '{preset.name}' cannot build its configuration ({type(problem).__name__}: {problem}); repair "
+            f"its function in {preset.change.__module__}"
+        ) from problem
+    if not isinstance(changed, RunConfig):
+        raise ChorusError(f"the preset '{preset.name}' returned {changed!r}; its function must return a RunConfig")
+    return changed
+
+
 # What a scale decides about the learner; the rest is the preset's.
 _FROM_SCALE = tuple(
     f"agent.{name}" for name in ("torso", "optimizer", "target_period_updates", "target_rate", "reward_clip")
 )
-_ASKED_FOR = ("preset", "scale", "hyperparameters", "seed", "env.id")
 
 
 def _base_source(path: str, root: Preset, row_source: str) -> str:
-    if path in _ASKED_FOR:
+    if path in ASKED_FOR:
         return "asked for"
     if path.startswith(("agent", "acting", "replay.sampler")) and not path.startswith(_FROM_SCALE):
         return f"preset {root.name} ({root.source})"
@@ -124,11 +141,16 @@ def note_changes(before: dict[str, Any], after: dict[str, Any], sources: dict[st
 
 
 def lay_over(
-    config: RunConfig, change: dict[str, Any], sources: dict[str, str], who: str, problems: list[str]
+    config: RunConfig,
+    change: dict[str, Any],
+    sources: dict[str, str],
+    who: str,
+    problems: list[str],
+    whole: frozenset[str] = frozenset(),
 ) -> RunConfig:
-    """The configuration with the change; unchanged, and with its problems noted, if that makes no configuration."""
+    """The configuration with the change; if it cannot be decoded, unchanged and with the problems noted."""
     before = config.to_json()
-    after = merge(before, change, whole=_WHOLE)
+    after = merge(before, change, whole=whole)
     if after == before:
         return config
     found: list[str] = []
@@ -142,7 +164,7 @@ def lay_over(
 
 
 def single_member(config: RunConfig) -> RunConfig:
-    """An ensemble of one has nobody to agree with: it reports `individual`."""
+    """With one member, only individual policies are evaluated."""
     evaluation = config.evaluation
     if config.agent.members != 1:
         return config

@@ -9,7 +9,7 @@ import json
 import math
 import typing
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -18,8 +18,28 @@ from chorus.config.codec import alternatives, candidates, is_component, stored_f
 from chorus.config.schema import RunConfig
 from chorus.errors import ChorusError, did_you_mean
 
-# What decides on everything else, and has options of its own in every command.
-_ASKED_FOR = frozenset({"preset", "scale", "hyperparameters", "seed", "env.id"})
+# Fields that every command has options of its own for.
+ASKED_FOR = ("preset", "scale", "hyperparameters", "seed", "env.id")
+# Options of the commands themselves, which no component may take.
+RESERVED = frozenset(
+    (
+        *(
+            "env",
+            "preset",
+            "seed",
+            "seeds",
+            "scale",
+            "hyperparameters",
+            "config",
+            "set",
+            "eval-members",
+            "plugin",
+            "help",
+        ),
+        *("out", "quiet", "tensorboard", "track", "keep-replay", "json", "version", "engine", "workers", "address"),
+        *("dry-run", "policy", "episodes", "video", "long", "part"),
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -31,8 +51,10 @@ class Setting:
     option: Option
     flag: str | None
     default: Any
-    owners: tuple[str, ...]
-    """The components that have this field, as `acting rule tandem`; empty where every configuration has it."""
+    owner: str
+    """The component that has this field, as `acting rule tandem`; empty if every configuration has it."""
+    declared: str
+    """Class and field that declare it."""
 
     @property
     def name(self) -> str:
@@ -55,7 +77,7 @@ def read_value(annotation: Any, text: str) -> Any:
     if type(None) in options and text.lower() in ("none", "null"):
         return None
     if known := candidates(annotation):
-        return _read_component(annotation, known, text)
+        return _read_component(known, text)
     wanted = next(option for option in options if option is not type(None))
     origin = typing.get_origin(wanted) or wanted
     if origin is typing.Literal:
@@ -70,7 +92,7 @@ def read_value(annotation: Any, text: str) -> Any:
     return json.loads(text)
 
 
-def _read_component(annotation: Any, known: dict[str, type[Component]], text: str) -> Any:
+def _read_component(known: dict[str, type[Component]], text: str) -> Any:
     if text.startswith("{"):
         return json.loads(text)
     if text not in known:
@@ -120,34 +142,30 @@ def truth(text: str) -> bool:
 
 
 def settings() -> dict[str, Setting]:
-    """Every field by its path; components registered since the last call are included."""
-    return _settings(tuple((name, *registered(base)) for name, base in INTERFACES.items()))
+    """Every field by its path; if several components have it, the usual one's."""
+    found: dict[str, Setting] = {}
+    for setting in declared_settings():
+        found.setdefault(setting.path, setting)
+    return found
+
+
+def declared_settings() -> tuple[Setting, ...]:
+    """Every field of every registered component, at every place where it can stand."""
+    return _declared(tuple((name, *registered(base).values()) for name, base in INTERFACES.items()))
 
 
 @cache
-def _settings(known: tuple[tuple[str, ...], ...]) -> dict[str, Setting]:
-    """`known` is what was registered: another answer once there is more."""
-    found: dict[str, Setting] = {}
-    for setting in _walk(RunConfig, "", (), {}):
-        earlier = found.get(setting.path)
-        if earlier is not None:
-            setting = dataclasses.replace(earlier, owners=tuple(dict.fromkeys((*earlier.owners, *setting.owners))))
-        found[setting.path] = setting
-    return {path: setting for path, setting in found.items() if path not in _ASKED_FOR}
+def _declared(known: tuple[tuple[Any, ...], ...]) -> tuple[Setting, ...]:
+    """`known` is what is registered: another answer once there is more."""
+    return tuple(setting for setting in _walk(RunConfig, "", (), {}) if setting.path not in ASKED_FOR)
 
 
 def _walk(
-    cls: type,
-    prefix: str,
-    inside: tuple[type, ...],
-    flags: dict[str, str],
-    owner: tuple[str, ...] = (),
-    usual: Any = None,
+    cls: type, prefix: str, inside: tuple[type, ...], flags: dict[str, str], owner: str = "", usual: Any = None
 ) -> Iterator[Setting]:
     """Depth first. A component that contains its own interface is not entered twice.
 
-    `owner` is the component that decides whether the fields are there at all; `usual` is the value that stands there if
-    nothing is said.
+    `owner` is the component that decides whether the fields exist; `usual` is the default component.
     """
     for field in stored_fields(cls):
         option = option_of(field)
@@ -156,18 +174,18 @@ def _walk(
         annotation, path = type_hints(cls)[field.name], f"{prefix}{field.name}"
         default = getattr(usual, field.name) if isinstance(usual, cls) else _default(field)
         flag = flags.get(path) or option.flag
-        yield Setting(path, annotation, option, flag, default, owner)
+        yield Setting(path, annotation, option, flag, default, owner, f"{cls.__qualname__}.{field.name}")
         below = {**flags, **{f"{path}.{name}": flag for name, flag in option.flags.items()}}
         nodes = [*candidates(annotation).values(), *_plain_nodes(annotation)]
         # The usual component first: what others have in common with it keeps its default.
         for node in sorted(nodes, key=lambda node: not isinstance(default, node)):
             if node not in inside:
-                inner = owner if owner and not owner[0].startswith("learner") else _owner(node) or owner
+                inner = owner if owner and not owner.startswith("learner") else _owner(node) or owner
                 yield from _walk(node, f"{path}.", (*inside, node), below, inner, default)
 
 
-def _owner(cls: type) -> tuple[str, ...]:
-    return (f"{cls.interface} {cls.kind}",) if issubclass(cls, Component) else ()
+def _owner(cls: type) -> str:
+    return f"{cls.interface} {cls.kind}" if issubclass(cls, Component) else ""
 
 
 def _default(field: dataclasses.Field) -> Any:
@@ -185,23 +203,65 @@ def _plain_nodes(annotation: Any) -> list[type]:
 
 
 def options() -> dict[str, Setting]:
-    """The settings with a flag, by their Python keyword."""
-    return {setting.key: setting for setting in settings().values() if setting.flag}
+    """The settings with a flag, by their Python keyword; an error if two fields claim one flag.
+
+    A component that also stands inside another one keeps its flag for the outermost place.
+    """
+    found: dict[str, Setting] = {}
+    for setting in sorted(declared_settings(), key=lambda setting: setting.path.count(".")):
+        if setting.flag is None:
+            continue
+        known = found.setdefault(setting.key, setting)
+        if setting.flag in RESERVED or (known.path != setting.path and known.declared != setting.declared):
+            other = "an option of the commands" if setting.flag in RESERVED else f"the option of {known.declared}"
+            raise ChorusError(
+                f"the flag --{setting.flag} of {setting.declared} is already {other}; give the field another flag"
+            )
+    return dict(sorted(found.items(), key=lambda item: list(settings()).index(item[1].path)))
 
 
 def find_setting(name: str) -> Setting:
-    """By its flag or keyword (`--buffer-size`, `buffer_size`) or by its path."""
+    """By its flag or keyword (`--buffer-size`, `buffer_size`) or by its path; `agent.torso.kind` is `agent.torso`."""
+    by_path, by_key = settings(), options()
+    key, path = name.removeprefix("--").replace("-", "_"), name.removesuffix(".kind")
+    if key in by_key:
+        return by_key[key]
+    if path in by_path:
+        # By its path a field is the same whichever component has it.
+        return replace(by_path[path], flag=None)
+    if (entry := _entry(path)) is not None:
+        return entry
     if "." in name:
-        if name in settings():
-            return settings()[name]
-        raise ChorusError(f"the setting '{name}' is not known{did_you_mean(name, settings())}")
-    key = name.removeprefix("--").replace("-", "_")
-    if key not in options():
-        raise ChorusError(f"the option '{name}' is not known{did_you_mean(key, options())}")
-    return options()[key]
+        raise ChorusError(f"the setting '{name}' is not known{did_you_mean(name, by_path)}")
+    raise ChorusError(f"the option '{name}' is not known{did_you_mean(key, by_key)}")
 
 
-def path_name(path: str) -> str:
-    """What a message calls the field at this path."""
-    found = settings().get(path)
-    return found.name if found else {"seed": "--seed"}.get(path, path)
+def _entry(path: str) -> Setting | None:
+    """An entry of a map, such as `evaluation.policies.individual`, or a field of one."""
+    for setting in settings().values():
+        if typing.get_origin(setting.annotation) is dict and path.startswith(f"{setting.path}."):
+            name, _, field = path.removeprefix(f"{setting.path}.").partition(".")
+            item = typing.get_args(setting.annotation)[1]
+            entry = replace(setting, path=f"{setting.path}.{name}", annotation=item, flag=None, default=None)
+            fields = [one for node in candidates(item).values() for one in _walk(node, f"{entry.path}.", (node,), {})]
+            return entry if not field else next((one for one in fields if one.path == path), None)
+    return None
+
+
+def settings_in(config: RunConfig) -> dict[str, str | None]:
+    """The paths that a configuration has, each with the flag that its own component declares."""
+    return dict(_paths(config, "", {}))
+
+
+def _paths(node: Any, prefix: str, flags: dict[str, str]) -> Iterator[tuple[str, str | None]]:
+    if isinstance(node, dict):
+        for name, item in node.items():
+            yield f"{prefix}{name}", None
+            yield from _paths(item, f"{prefix}{name}.", flags)
+    if not dataclasses.is_dataclass(node):
+        return
+    for field in stored_fields(type(node)):
+        option, path = option_of(field), f"{prefix}{field.name}"
+        below = {**flags, **{f"{path}.{name}": flag for name, flag in (option.flags if option else {}).items()}}
+        yield path, flags.get(path) or (option.flag if option else None)
+        yield from _paths(getattr(node, field.name), f"{path}.", below)

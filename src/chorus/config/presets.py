@@ -3,13 +3,15 @@
 `chorus.config.catalogue` has the package's own; a plugin registers one with the same decorator.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from chorus.config.scales import ScaleRow
 from chorus.config.schema import RunConfig
 from chorus.errors import ChorusError, did_you_mean
+from chorus.plugins import origin
 from chorus.training.policies import Policy
 
 # (the parent's configuration, the scale's row) -> this preset's configuration
@@ -73,6 +75,10 @@ def preset(
 
     Group and home are the parent's unless given.
     """
+    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
+        raise ChorusError(f"the preset '{name}' needs a name of small letters and digits, with hyphens between words")
+    if role not in get_args(Role):
+        raise ChorusError(f"the preset '{name}' has the role '{role}'; there are {', '.join(get_args(Role))}")
     above = find_preset(parent) if parent else None
     if above is None and (group is None or home is None):
         raise ChorusError(f"the preset '{name}' has no parent and needs a group and a home environment")
@@ -88,7 +94,7 @@ def preset(
             name=name,
             title=title,
             summary=summary,
-            source=source or f"plugin {change.__module__.removeprefix('chorus_plugin_')}",
+            source=source or f"plugin {origin(change.__module__) or change.__module__}",
             parent=parent,
             change=change,
             role=role,

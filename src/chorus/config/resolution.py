@@ -1,10 +1,9 @@
 """From what a user asks for to a resolved configuration, remembering who decided each value.
 
 The layers, each laid over the one before: the scale's row, the preset and its parents, a configuration file,
-single options. Everything that is wrong with a request is reported in one error.
+single options. One error lists all problems of a request.
 """
 
-import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -12,9 +11,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import chorus.config.catalogue  # noqa: F401 - registers the presets
-from chorus.config.codec import decode, stored_fields
-from chorus.config.layers import lay_over, preset_layers, single_member
-from chorus.config.options import Setting, find_setting
+from chorus.config.codec import decode
+from chorus.config.layers import WHOLE_IN_FILES, lay_over, preset_layers, single_member
+from chorus.config.options import Setting, declared_settings, find_setting, settings, settings_in
 from chorus.config.presets import PRESETS, Preset, find_preset
 from chorus.config.schema import SCALES, Hyperparameters, RunConfig, Scale
 from chorus.config.validation import find_problems
@@ -48,6 +47,8 @@ class Request:
     torso: CustomTorso | None = None
     swept: tuple[str, ...] = ()
     study: str | None = None
+    problems: tuple[str, ...] = ()
+    """Sentences about input that could not be read; reported with everything else that is wrong."""
 
 
 @dataclass(frozen=True)
@@ -81,44 +82,73 @@ class _Problems(list[str]):
             raise ChorusError("; ".join(dict.fromkeys(self)))
 
 
+@dataclass(frozen=True)
+class _Start:
+    """What decides on the defaults: the preset, the environment, scale, hyperparameters and seed."""
+
+    preset: Preset
+    spec: EnvSpec
+    scale: Scale
+    hyperparameters: Hyperparameters
+    seed: int
+
+
 def resolve(request: Request) -> Resolved:
-    """Raises one error with a sentence for everything that cannot be."""
-    problems = _Problems()
+    """The configuration that a request stands for; one error lists all problems."""
+    problems = _Problems(request.problems)
     stored = read_file(request.file)
-    preset = problems.catch(lambda: _find_preset(request, stored))
-    stored_env = stored.get("env", {}).get("id")
-    found = problems.catch(lambda: describe(_wanted("--env", request.env, stored_env, "list envs")))
-    problems.catch(lambda: _check_labels(request, stored))
-    scale: Scale = request.scale or stored.get("scale") or "laptop"
-    hyperparameters: Hyperparameters = request.hyperparameters or stored.get("hyperparameters") or "code"
-    seed = request.seed if request.seed is not None else stored.get("seed", 0)
-    problems.catch(lambda: _check_head({"scale": scale, "hyperparameters": hyperparameters}, "what was asked for"))
-    settings = {name: problems.catch(partial(find_setting, name)) for name in request.options}
-    given = [(setting, request.options[name]) for name, setting in settings.items() if setting is not None]
-    if preset is None or found is None or scale not in SCALES:
-        problems.raise_any()
-    assert preset is not None and found is not None
-    layers = problems.catch(lambda: preset_layers(found, preset, scale, hyperparameters, seed))
+    given = _given(request, problems)
+    start = _start(request, stored, problems)
+    layers = problems.catch(
+        lambda: preset_layers(start.spec, start.preset, start.scale, start.hyperparameters, start.seed)
+    )
     if layers is None:
         problems.raise_any()
     assert layers is not None
     default, sources = layers
-    problems.catch(lambda: _check_table(found, preset, default))
-    config = lay_over(default, stored, sources, f"file {request.file}", problems)
-    for setting, value in given:
-        config = _set(config, setting, value, preset, sources, problems)
-    config = replace(config, preset=preset.name, scale=scale, hyperparameters=hyperparameters, seed=seed)
-    config = replace(config, env=replace(config.env, id=found.id))
-    config = problems.catch(lambda: _with_torso(config, request.torso, preset)) or config
+    problems.catch(lambda: _check_table(start.spec, start.preset, default))
+    config = lay_over(default, stored, sources, f"file {request.file}", problems, WHOLE_IN_FILES)
+    config = _with_options(config, given, start.preset, sources, problems)
+    config = replace(
+        config,
+        preset=start.preset.name,
+        scale=start.scale,
+        hyperparameters=start.hyperparameters,
+        seed=start.seed,
+        env=replace(config.env, id=start.spec.id),
+    )
+    config = problems.catch(lambda: _with_torso(config, request.torso, start.preset)) or config
     config = single_member(config)
     if request.eval_members:
         config = _with_each_member(config)
     limit = config.env.max_episode_steps
     # A limit below 1 is validation's to refuse, not the environment's.
-    spec = describe(found.id, limit if limit is None else max(limit, 1))
+    spec = describe(start.spec.id, limit if limit is None else max(limit, 1))
     problems += find_problems(config, spec)
     problems.raise_any()
     return Resolved(request, config, default, spec, sources)
+
+
+def _start(request: Request, stored: dict[str, Any], problems: _Problems) -> _Start:
+    preset = problems.catch(lambda: _find_preset(request, stored))
+    stored_env = stored.get("env", {}).get("id")
+    spec = problems.catch(lambda: describe(_wanted("--env", request.env, stored_env, "list envs")))
+    problems.catch(lambda: _check_labels(request, stored))
+    scale: Scale = request.scale or stored.get("scale") or "laptop"
+    hyperparameters: Hyperparameters = request.hyperparameters or stored.get("hyperparameters") or "code"
+    seed = request.seed if request.seed is not None else stored.get("seed", 0)
+    problems.catch(lambda: _check_head({"scale": scale, "hyperparameters": hyperparameters}, "what was asked for"))
+    if preset is None or spec is None or scale not in SCALES:
+        problems.raise_any()
+    assert preset is not None and spec is not None
+    return _Start(preset, spec, scale, hyperparameters, seed)
+
+
+def _given(request: Request, problems: _Problems) -> list[tuple[Setting, Any]]:
+    """The settings of the request's options, outer components before what is inside them."""
+    found = [(problems.catch(partial(find_setting, name)), value) for name, value in request.options.items()]
+    known = [(setting, value) for setting, value in found if setting is not None]
+    return sorted(known, key=lambda pair: pair[0].path.count("."))
 
 
 def _find_preset(request: Request, stored: dict[str, Any]) -> Preset:
@@ -138,7 +168,7 @@ def _wanted(what: str, given: str | None, stored: str | None, command: str) -> s
 
 
 def _check_labels(request: Request, stored: dict[str, Any]) -> None:
-    """A file's numbers are those of its scale: under another name they would still be."""
+    """Refuse a scale or hyperparameters that contradict those of the file."""
     for name, asked in {"scale": request.scale, "hyperparameters": request.hyperparameters}.items():
         if asked is not None and stored.get(name, asked) != asked:
             raise ChorusError(
@@ -190,21 +220,38 @@ def _check_head(given: dict[str, Any], origin: str) -> None:
         raise ChorusError(f"{origin} cannot be used: " + "; ".join(problems))
 
 
-def _set(
-    config: RunConfig, setting: Setting, value: Any, preset: Preset, sources: dict[str, str], problems: list[str]
+def _with_options(
+    config: RunConfig, given: list[tuple[Setting, Any]], preset: Preset, sources: dict[str, str], problems: list[str]
 ) -> RunConfig:
-    """The configuration with one option; a sentence if the preset does not have it."""
-    if reason := why_not(setting, preset, config):
-        problems.append(f"{setting.name} {_words(value)} {reason}")
-        return config
-    tree: dict[str, Any] = {}
-    for path in (setting.path, *setting.option.also):
-        *parents, leaf = path.split(".")
-        node = tree
-        for part in parents:
-            node = node.setdefault(part, {})
-        node[leaf] = list(value) if isinstance(value, tuple) else value
-    return lay_over(config, tree, sources, GIVEN, problems)
+    """The configuration with its options; a component is exchanged together with the options inside it."""
+    chosen = [setting.path for setting, value in given if isinstance(value, dict)]
+
+    def inside(setting: Setting) -> bool:
+        return any(setting.path.startswith(f"{path}.") for path in chosen)
+
+    for setting, value in given:
+        if inside(setting):
+            continue
+        if reason := why_not(setting, preset, config):
+            problems.append(f"{setting.name} {_words(value)} {reason}")
+            continue
+        within = [
+            (one, own) for one, own in given if one.path.startswith(f"{setting.path}.") and isinstance(value, dict)
+        ]
+        tree: dict[str, Any] = {}
+        for path, own in ((setting.path, value), *((path, value) for path in setting.option.also)):
+            _put(tree, path, own)
+        for one, own in within:
+            _put(tree, one.path, own)
+        config = lay_over(config, tree, sources, GIVEN, problems)
+    return config
+
+
+def _put(tree: dict[str, Any], path: str, value: Any) -> None:
+    *parents, leaf = path.split(".")
+    for part in parents:
+        tree = tree.setdefault(part, {})
+    tree[leaf] = dict(value) if isinstance(value, dict) else list(value) if isinstance(value, tuple) else value
 
 
 def _words(value: Any) -> str:
@@ -215,11 +262,12 @@ def why_not(setting: Setting, preset: Preset, config: RunConfig) -> str | None:
     """Why an option cannot be given to a preset with this configuration, as the end of a sentence."""
     if setting.path.startswith("env.atari.") and config.env.atari is None:
         return f"is for Atari games and {config.env.id} is none; leave it out"
-    if preset.allows(setting.key) and _has(config, setting.path):
+    if _is_allowed(preset, setting) and _has(config, setting):
         return None
-    presets = [other for other in PRESETS if _preset_has(other, setting)]
-    owners = ", ".join(presets) or f"the {' and the '.join(setting.owners)}"
-    return f"does not apply to {preset.name}; it belongs to {owners}"
+    presets = [other for other in PRESETS if _preset_has(other, setting) and other != preset.name]
+    owners = {f"the {one.owner}" for one in declared_settings() if one.path == setting.path and one.owner}
+    belongs = ", ".join(presets) or " and ".join(sorted(owners))
+    return f"does not apply to {preset.name}; it belongs to {belongs}"
 
 
 def option_applies(name: str, preset_name: str) -> bool:
@@ -229,7 +277,15 @@ def option_applies(name: str, preset_name: str) -> bool:
 
 
 def _preset_has(preset_name: str, setting: Setting) -> bool:
-    return find_preset(preset_name).allows(setting.key) and _has(_composition_of(preset_name), setting.path)
+    try:
+        return _is_allowed(find_preset(preset_name), setting) and _has(_composition_of(preset_name), setting)
+    except ChorusError:
+        # A preset that cannot be built is reported when it is asked for.
+        return False
+
+
+def _is_allowed(preset: Preset, setting: Setting) -> bool:
+    return preset.allows(settings().get(setting.path, setting).key)
 
 
 @cache
@@ -238,13 +294,19 @@ def _composition_of(preset_name: str) -> RunConfig:
     return preset_layers(describe("ALE/Breakout-v5"), find_preset(preset_name), "smoke", "code", 0)[0]
 
 
-def _has(config: RunConfig, path: str) -> bool:
+def _has(config: RunConfig, setting: Setting) -> bool:
+    """Whether a configuration has the field, and, if it is asked for by a flag, declares that flag for it."""
+    found = settings_in(config)
+    parent = setting.path.rpartition(".")[0]
+    is_new_entry = setting.path not in found and isinstance(_value_at(config, parent), dict)
+    return is_new_entry or (setting.path in found and setting.flag in (None, found[setting.path]))
+
+
+def _value_at(config: RunConfig, path: str) -> Any:
     node: Any = config
     for part in path.split("."):
-        if not dataclasses.is_dataclass(node) or part not in {field.name for field in stored_fields(type(node))}:
-            return False
-        node = getattr(node, part)
-    return True
+        node = node.get(part) if isinstance(node, dict) else getattr(node, part, None)
+    return node
 
 
 def _with_torso(config: RunConfig, torso: CustomTorso | None, preset: Preset) -> RunConfig:

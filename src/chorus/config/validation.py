@@ -6,13 +6,17 @@ run: Atari's settings, the budget and the replay.
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from chorus.components import Component, option_of
 from chorus.config.codec import nodes, stored_fields
-from chorus.config.options import path_name
+from chorus.config.options import settings_in
 from chorus.config.schema import RunConfig
 from chorus.envs.atari import ACTION_REPEAT
 from chorus.envs.spec import EnvSpec
 from chorus.errors import ChorusError
+from chorus.training.acting import ActingRule
+from chorus.training.policies import Policy
 
 _MOST_FRAMES = 2**31 - 1
 
@@ -29,12 +33,13 @@ def find_problems(config: RunConfig, spec: EnvSpec) -> list[str]:
     sound = not torso and "agent.members" not in ranges
     components = [node for _, node in nodes(config) if isinstance(node, Component)] if sound else []
     composed = [problem for component in components for problem in component.problems(config, spec)]
-    found = [*ranges.values(), *torso, *composed, *_atari(config, spec), *_budget(config, spec)]
+    found = [*ranges.values(), *torso, *composed, *_shares(config, spec), *_atari(config, spec), *_budget(config, spec)]
     return list(dict.fromkeys(found))
 
 
 def out_of_range(config: RunConfig) -> Iterator[tuple[str, str]]:
     """Path and sentence of every number outside its option's range."""
+    flags = {**settings_in(config), "seed": "seed"}
     for path, node in nodes(config):
         for field in stored_fields(type(node)):
             option, value = option_of(field), getattr(node, field.name)
@@ -42,7 +47,24 @@ def out_of_range(config: RunConfig) -> Iterator[tuple[str, str]]:
                 continue
             if not option.within.holds(value):
                 place = f"{path}.{field.name}" if path else field.name
-                yield place, f"{path_name(place)} is {value}; it must {option.within.text}"
+                name = f"--{flags[place]}" if flags.get(place) else place
+                yield place, f"{name} is {value}; it must {option.within.text}"
+
+
+def _shares(config: RunConfig, spec: EnvSpec) -> Iterator[str]:
+    """A user's acting rule or policy may give shares that are no distribution over the members."""
+    members = config.agent.members
+    rules: tuple[ActingRule | Policy, ...] = (config.acting, *config.evaluation.policies.values())
+    for component in rules:
+        # Components with problems of their own cannot be asked.
+        if members < 1 or any(component.problems(config, spec)):
+            continue
+        shares = np.asarray(component.shares(members))
+        if shares.shape != (members,) or shares.min() < 0 or abs(shares.sum() - 1) > 1e-6:
+            yield (
+                f"the {component.interface} {component.kind} gives {members} members the shares {shares.tolist()}; it "
+                "must return one share per member, none negative, that sum to 1"
+            )
 
 
 def _atari(config: RunConfig, spec: EnvSpec) -> Iterator[str]:

@@ -33,7 +33,18 @@ def register_env(
     Both functions take the id and the limit of an episode in agent steps. Without `describe`, the environment is made
     to learn its `spec`. Environments that live in Python are registered with Gymnasium instead.
     """
+    known = JAX_ENVS.get(env_id)
+    if known is not None and known.make.__module__ != make.__module__:
+        raise ChorusError(
+            f"the environment '{env_id}' is registered twice, by {known.make.__module__} and by {make.__module__}; "
+            "give one of them another id"
+        )
     JAX_ENVS[env_id] = JaxKind(describe or (lambda name, limit: make(name, limit).spec), make)
+
+
+def env_modules(env_id: str) -> list[str]:
+    """The modules that define an environment of pure functions; a Gymnasium id names its own."""
+    return [JAX_ENVS[env_id].make.__module__] if is_jax(env_id) else []
 
 
 def is_jax(env_id: str) -> bool:

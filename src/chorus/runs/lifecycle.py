@@ -1,6 +1,6 @@
 """A run from its configuration to its end: start, resume, and what its directory says about it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,10 @@ from chorus.config.identity import identity, run_name
 from chorus.config.presets import find_preset
 from chorus.config.resolution import Resolved
 from chorus.config.schema import RunConfig
+from chorus.envs.registry import env_modules
 from chorus.errors import ChorusError
 from chorus.networks.torsos import custom
-from chorus.plugins import load_plugins, plugins_of
+from chorus.plugins import load_recorded, plugins_of
 from chorus.runs.assembly import Assembly
 from chorus.runs.progress import ProgressView
 from chorus.runs.run_directory import RunDirectory
@@ -30,6 +31,7 @@ def describe_run(resolved: Resolved) -> dict[str, Any]:
     components = (node for _, node in nodes(resolved.config) if isinstance(node, Component))
     lineage = find_preset(resolved.config.preset).lineage()
     modules = [*(type(one).__module__ for one in components), *(preset.change.__module__ for preset in lineage)]
+    modules += env_modules(resolved.config.env.id)
     return {"identity": identity(resolved), "plugins": plugins_of(modules)}
 
 
@@ -123,9 +125,19 @@ def _trackers(path: Path, config: RunConfig, meta: dict[str, Any]) -> list[Track
 
 def stored_config(directory: RunDirectory, torso: FlaxTorso | None = None) -> RunConfig:
     """The configuration of a run, its plugins loaded first."""
-    data = directory.read_config()
-    load_plugins(directory.read_meta().get("plugins", ()), needed_by=str(directory.path))
-    config = RunConfig.from_json(data, str(directory.path / "config.json"))
+    origin = str(directory.path / "config.json")
+    config = decode_with_plugins(directory.read_config(), directory.read_meta().get("plugins", ()), origin)
     if torso is None:
         return config
     return replace(config, agent=replace(config.agent, torso=custom(torso)))
+
+
+def decode_with_plugins(data: Any, plugins: Iterable[str], origin: str) -> RunConfig:
+    """The configuration, after the recorded plugins were loaded; a plugin may be missing if nothing needs it."""
+    missing = load_recorded(plugins)
+    try:
+        return RunConfig.from_json(data, origin)
+    except ChorusError as problem:
+        if missing:
+            raise ChorusError(f"{'; '.join(missing)}; without it, {problem}") from problem
+        raise

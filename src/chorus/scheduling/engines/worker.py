@@ -14,14 +14,11 @@ HOPELESS = 2
 
 def run_job(message: dict[str, Any], patience_seconds: float = 0.0) -> None:
     """Start or resume the run that `Job.message` describes; every engine's worker calls it."""
-    from chorus.config.schema import RunConfig
-    from chorus.plugins import load_plugins
-    from chorus.runs.lifecycle import start_run
+    from chorus.runs.lifecycle import decode_with_plugins, start_run
     from chorus.runs.progress import Silent
 
     path, about = Path(message["path"]), message["about"]
-    load_plugins(about.get("plugins", ()), needed_by=str(path))
-    config = RunConfig.from_json(message["config"], str(path))
+    config = decode_with_plugins(message["config"], about.get("plugins", ()), str(path))
     start_run(path, config, about, Silent(), patience_seconds=patience_seconds)
 
 
