@@ -81,10 +81,9 @@ def test_a_continuous_member_that_diverges_does_not_reach_the_others_through_the
 
     def init(key: jax.Array) -> AgentState:
         state = whole.agent.init(key)
-        (group,) = state.params
-        policy = jax.tree.map(lambda leaf: leaf.at[1].set(np.nan), group["policy"])
-        critic = jax.tree.map(lambda leaf: leaf.at[:, 1].set(np.nan), group["critic"])
-        return state._replace(params=({**group, "policy": policy, "critic": critic},))
+        policy = jax.tree.map(lambda leaf: leaf.at[1].set(np.nan), state.params["policy"])
+        critic = jax.tree.map(lambda leaf: leaf.at[:, 1].set(np.nan), state.params["critic"])
+        return state._replace(params={**state.params, "policy": policy, "critic": critic})
 
     assembly = Assembly(config, whole.spec, dataclasses.replace(whole.agent, init=init))
     directory = RunDirectory(tmp_path / "run")
@@ -98,7 +97,7 @@ def test_a_continuous_member_that_diverges_does_not_reach_the_others_through_the
 
 
 def _stored(path: Path):
-    from chorus.api import stored_config
+    from chorus.runs.lifecycle import stored_config
 
     return stored_config(RunDirectory(path))
 
