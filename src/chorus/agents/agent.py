@@ -103,6 +103,8 @@ class Learner(Component, ABC, interface="learner"):
 
     features_read_actions: ClassVar[bool] = False
     """Whether the features that auxiliary losses read are of state and action, and not of the state alone."""
+    shared_layers: ClassVar[int] = 0
+    """Bottom layers that all members share; a learner that can share layers has a field of this name."""
 
     members: int = option(
         flag="members", unit="N", within=_MEMBERS, label="N={}", axis="ensemble size N", log_axis=True,
@@ -132,6 +134,11 @@ class Learner(Component, ABC, interface="learner"):
     def tables(self) -> ValueMap:
         """The value map of this many members."""
         return self.value_map.build(self.members, self.discount)
+
+    @property
+    def prediction_size(self) -> int:
+        """Numbers per prediction, Z."""
+        return 1
 
     @property
     def main_discount(self) -> float:

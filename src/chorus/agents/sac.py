@@ -25,7 +25,6 @@ from chorus.components import AT_LEAST_1, POSITIVE, option, register
 from chorus.envs.spec import EnvSpec
 from chorus.networks.forked import Params, as_float
 from chorus.networks.gaussian import draw
-from chorus.networks.torsos import Widened
 from chorus.randomness import init_key
 from chorus.replay.batch import Batch
 from chorus.spaces import Box
@@ -37,7 +36,7 @@ _GROUP_BYTES = 16e6
 @register
 @dataclass(frozen=True, kw_only=True)
 class SacLearner(Learner):
-    """SAC ensembles for Box actions: Gaussian policies squashed to [-1, 1], and critics of which the lowest counts."""
+    """SAC ensembles for Box actions: Gaussian policies squashed to [-1, 1], targets use the minimum over critics."""
 
     features_read_actions: ClassVar[bool] = True
 
@@ -56,10 +55,8 @@ class SacLearner(Learner):
         if not isinstance(spec.actions, Box):
             yield (
                 f"{config.preset} acts within a Box and '{spec.id}' has {spec.actions.count} Discrete actions: "
-                "use double-dqn, bootstrapped-dqn, cerl or tandem there"
+                "use a preset for Discrete actions (`chorus list` shows the presets)"
             )
-        if isinstance(self.torso, Widened):
-            yield f"a widened torso is for Q-ensembles and {config.preset} cannot use it: leave agent.torso out"
 
 
 class Learnt(NamedTuple):
@@ -115,8 +112,8 @@ class GroupUpdate:
         learnt = self.step(learnt, "critic", gradient)
         if due:
             critic = without_auxiliary(learnt.params["critic"])
-            moved = polyak_update(learnt.target_params, critic, self.learner.target_rate)
-            learnt = learnt._replace(target_params=moved)
+            target_params = polyak_update(learnt.target_params, critic, self.learner.target_rate)
+            learnt = learnt._replace(target_params=target_params)
         return learnt, losses
 
     def update_policies(
@@ -143,8 +140,8 @@ class GroupUpdate:
         """One step of the optimizer for one part of the parameters."""
         params, optimizer = learnt.params, learnt.optimizer
         change, moments = self.optimizer.update(gradient, optimizer[name], params[name])
-        moved = optax.apply_updates(params[name], change)
-        return learnt._replace(params={**params, name: moved}, optimizer={**optimizer, name: moments})
+        updated = optax.apply_updates(params[name], change)
+        return learnt._replace(params={**params, name: updated}, optimizer={**optimizer, name: moments})
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ this kind is one registered class with a `build` method, and one preset; neither
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -66,6 +66,9 @@ class ValueMap:
 
 class ValueMapRule(Component, ABC, interface="value map"):
     """What each head predicts and what it bootstraps from, for any number of members."""
+
+    update_seconds: ClassVar[float] = 0.0
+    """Additional core seconds per member and gradient step, for cost estimates (docs/cost.md)."""
 
     @abstractmethod
     def build(self, members: int, discount: float) -> ValueMap:
@@ -126,6 +129,9 @@ class CrossOwn(ValueMapRule):
 @dataclass(frozen=True, kw_only=True)
 class Horizons(ValueMapRule):
     """Multi-horizon: one head per horizon, all evaluating the policy of the longest one (equation E6)."""
+
+    # For ten heads, measured on MinAtar (docs/cost.md).
+    update_seconds: ClassVar[float] = 0.9e-4
 
     horizons: tuple[int, ...] = option(
         (100, 90, 80, 70, 60, 50, 40, 30, 20, 10),
