@@ -1,7 +1,7 @@
 """The interface of agents: a few pure functions, so that loop, evaluation and logs know no algorithm by name."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
@@ -17,6 +17,7 @@ from chorus.ensemble.auxiliaries import Auxiliary
 from chorus.ensemble.losses import Loss
 from chorus.ensemble.value_map import ValueMap, ValueMapRule
 from chorus.envs.spec import EnvSpec
+from chorus.errors import ChorusError
 from chorus.networks.layers import Initialization
 from chorus.networks.torsos import Torso
 from chorus.replay.batch import Batch
@@ -148,6 +149,21 @@ class Learner(Component, ABC, interface="learner"):
         """Rewards as the learner sees them."""
         reach = jnp.inf if self.reward_clip is None else self.reward_clip
         return jnp.clip(rewards, -reach, reach)
+
+    def problems(self, config: Any, spec: EnvSpec) -> Iterator[str]:
+        """Problems of the value map's tables; learners add their own."""
+        if any(self.value_map.problems(config, spec)):
+            return
+        try:
+            members = self.tables.members
+        except ChorusError as problem:
+            yield str(problem)
+            return
+        if members != self.members:
+            yield (
+                f"the value map {self.value_map.kind} has tables for {members} members and --members is "
+                f"{self.members}: `build` must return tables for as many members as it is asked for"
+            )
 
     @abstractmethod
     def build(self, spec: EnvSpec) -> Agent:

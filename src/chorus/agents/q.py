@@ -79,7 +79,8 @@ class QLearner(Learner):
                 f"{self.loss.kind} compares {kinds[self.loss.reads_distribution]}: change one of them "
                 "(`chorus list components` shows them)"
             )
-        yield from self._sharing()
+        tables = list(super().problems(config, spec))
+        yield from tables or self._sharing()
 
     def _sharing(self) -> Iterator[str]:
         """Problems of the number of shared layers."""

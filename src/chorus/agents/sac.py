@@ -57,6 +57,7 @@ class SacLearner(Learner):
                 f"{config.preset} acts within a Box and '{spec.id}' has {spec.actions.count} Discrete actions: "
                 "use a preset for Discrete actions (`chorus list` shows the presets)"
             )
+        yield from super().problems(config, spec)
 
 
 class Learnt(NamedTuple):

@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from chorus.components import Component, option, register
+from chorus.errors import ChorusError
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +25,23 @@ class ValueMap:
     source: Int[np.ndarray, "N H 2"]
     gamma: Float[np.ndarray, "N H"]
     main: Int[np.ndarray, " N"]
+
+    def __post_init__(self) -> None:
+        if np.ndim(self.policy) != 2 or not np.size(self.policy):
+            raise ChorusError(
+                f"the value map's table policy has the shape {np.shape(self.policy)}; it must be [members, heads], "
+                "at least one of each"
+            )
+        members, heads = grid = np.shape(self.policy)
+        _check_indices("policy", self.policy, grid, members, "members")
+        _check_shape("source", self.source, (*grid, 2))
+        _check_indices("source[..., 0]", self.source[..., 0], grid, members, "members")
+        _check_indices("source[..., 1]", self.source[..., 1], grid, heads, "heads")
+        _check_indices("main", self.main, (members,), heads, "heads")
+        _check_shape("gamma", self.gamma, grid)
+        # Written so that NaN is outside.
+        if len(outside := self.gamma[~((self.gamma >= 0) & (self.gamma <= 1))]):
+            raise ChorusError(f"the value map's table gamma has {outside[0]}; a discount must lie between 0 and 1")
 
     @property
     def members(self) -> int:
@@ -62,6 +80,24 @@ class ValueMap:
         member, head = self.source[..., 0], self.source[..., 1]
         position = np.argmax(heads[member] == head[..., None], axis=-1)
         return np.stack([member, position], axis=-1)
+
+
+def _check_shape(name: str, table: Any, shape: tuple[int, ...]) -> None:
+    if not isinstance(table, np.ndarray) or table.shape != shape:
+        found = f"the shape {table.shape}" if isinstance(table, np.ndarray) else f"the type {type(table).__name__}"
+        raise ChorusError(f"the value map's table {name} has {found}; it must be an array of shape {shape}")
+
+
+def _check_indices(name: str, table: Any, shape: tuple[int, ...], count: int, counted: str) -> None:
+    """Negative indices are refused too: they would count from the end."""
+    _check_shape(name, table, shape)
+    if not np.issubdtype(table.dtype, np.integer):
+        raise ChorusError(f"the value map's table {name} has the type {table.dtype}; it must hold integers")
+    if len(outside := table[(table < 0) | (table >= count)]):
+        raise ChorusError(
+            f"the value map's table {name} has {outside[0]}; with {count} {counted} its entries must lie between 0 "
+            f"and {count - 1}"
+        )
 
 
 class ValueMapRule(Component, ABC, interface="value map"):
