@@ -12,7 +12,7 @@ import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from chorus.agents.agent import Agent, AgentState, Learner, MemberOutputs, Proposal, explore, polyak_update
-from chorus.agents.auxiliary import add_auxiliary, auxiliary_losses, logged, total_loss, without_auxiliary
+from chorus.agents.auxiliary import auxiliary_losses, init_with_auxiliary, logged, total_loss, without_auxiliary
 from chorus.components import NOT_NEGATIVE, option, register
 from chorus.ensemble.auxiliaries import AuxiliaryInputs
 from chorus.ensemble.estimates import Estimate, Selection
@@ -195,8 +195,7 @@ class QEnsemble:
 
     def init(self, key: PRNGKeyArray) -> AgentState:
         auxiliary, members = self.learner.auxiliary, self.learner.members
-        params = self.network.init(key, self.observation)
-        params = add_auxiliary(auxiliary, params, key, self.network, self.observation, self.actions)
+        params = init_with_auxiliary(auxiliary, key, self.network, self.observation, self.actions)
         names = ("td_loss", "q_values", "count", "auxiliary_loss")
         return AgentState(
             params=params,

@@ -17,7 +17,7 @@ import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from chorus.agents.agent import Agent, AgentState, Learner, MemberOutputs, Proposal, explore, polyak_update
-from chorus.agents.auxiliary import add_auxiliary, logged, total_loss, without_auxiliary
+from chorus.agents.auxiliary import init_with_auxiliary, logged, total_loss, without_auxiliary
 from chorus.agents.groups import Group, groups_of, step_in_groups
 from chorus.agents.sac_losses import CriticLosses, Lesson, PolicyLosses, critic_losses, policy_losses, prepare
 from chorus.agents.sac_networks import Networks
@@ -191,8 +191,7 @@ class SacEnsemble:
         state_action = np.zeros(self.observation.size + self.actions.shape[0], np.float32)
 
         def critic(key: PRNGKeyArray) -> Params:
-            params = self.networks.critic.init(key, state_action)
-            return add_auxiliary(learner.auxiliary, params, key, self.networks.critic, state_action, self.actions)
+            return init_with_auxiliary(learner.auxiliary, key, self.networks.critic, state_action, self.actions)
 
         critic_key, policy_key, noise_key = jax.random.split(key, 3)
         # Strongly typed, as after an update, which is then compiled only once.

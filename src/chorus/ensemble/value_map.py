@@ -88,14 +88,14 @@ def _check_shape(name: str, table: Any, shape: tuple[int, ...]) -> None:
         raise ChorusError(f"the value map's table {name} has {found}; it must be an array of shape {shape}")
 
 
-def _check_indices(name: str, table: Any, shape: tuple[int, ...], count: int, counted: str) -> None:
+def _check_indices(name: str, table: Any, shape: tuple[int, ...], count: int, noun: str) -> None:
     """Negative indices are refused too: they would count from the end."""
     _check_shape(name, table, shape)
     if not np.issubdtype(table.dtype, np.integer):
         raise ChorusError(f"the value map's table {name} has the type {table.dtype}; it must hold integers")
     if len(outside := table[(table < 0) | (table >= count)]):
         raise ChorusError(
-            f"the value map's table {name} has {outside[0]}; with {count} {counted} its entries must lie between 0 "
+            f"the value map's table {name} has {outside[0]}; with {count} {noun} its entries must lie between 0 "
             f"and {count - 1}"
         )
 
