@@ -54,7 +54,7 @@ class Batch(NamedTuple):
 
 
 class State(NamedTuple):
-    """All that learning changes. Parameters are a list of (weight, bias), one pair a layer."""
+    """All that learning changes. Parameters are a list of (weight, bias), one pair per layer."""
 
     params: Any
     target_params: Any

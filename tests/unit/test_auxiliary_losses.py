@@ -9,10 +9,13 @@ import numpy as np
 import pytest
 
 from builders import assert_trees_close, tiny_agent, tiny_batch, tiny_learner, tiny_network
+from chorus.agents.auxiliary import init_with_auxiliary
 from chorus.components import option, register
 from chorus.config.resolution import Request, resolve
 from chorus.ensemble.auxiliaries import Auxiliary, Mico, NoAuxiliary
 from chorus.ensemble.losses import weighted_mean
+from chorus.randomness import init_key
+from chorus.spaces import Discrete
 from soft_builders import soft_agent, soft_batch, soft_learner
 
 
@@ -99,6 +102,24 @@ def test_without_a_weight_the_numbers_are_those_of_no_auxiliary_loss(build):
     assert jax.tree.structure(plain) == jax.tree.structure(unweighted)
     for own, other in zip(jax.tree.leaves(plain), jax.tree.leaves(unweighted), strict=True):
         np.testing.assert_array_equal(own, other)
+
+
+@pytest.mark.parametrize("build", [q, sac])
+@pytest.mark.parametrize("key", [jax.random.key(0), init_key(0)], ids=["threefry", "rbg"])
+def test_own_parameters_leave_the_initial_weights_of_the_network_alone(build, key):
+    plain, with_own = (build(auxiliary)[0].init(key).params for auxiliary in (NoAuxiliary(), RewardPrediction()))
+    network = with_own.get("critic", with_own)
+    del network["auxiliary"]
+    # Up to rounding: the initialisation is compiled together with the further draw.
+    assert_trees_close(plain, with_own)
+
+
+def test_the_initial_weights_are_those_of_the_network_alone():
+    network, key = tiny_network(), init_key(0)
+    observation = tiny_batch().observation[0, 0]
+    alone = network.init(key, observation)
+    found = init_with_auxiliary(NoAuxiliary(), key, network, observation, Discrete(network.actions))
+    jax.tree.map(np.testing.assert_array_equal, alone, found)
 
 
 @pytest.mark.parametrize("build", [q, sac])

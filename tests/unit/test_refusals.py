@@ -7,11 +7,14 @@ import pytest
 from chorus.config.resolution import Request, resolve
 from chorus.errors import ChorusError
 
+MIXED = {"kind": "main_and_auxiliary", "main": {"kind": "huber"}, "auxiliary": {"kind": "quantile_huber"}}
+ONLY_CONVOLUTIONS = {"kind": "conv_torso", "convolutions": [{"features": 2, "kernel": 2}], "dense": []}
 
-def asked(tmp_path, preset, change, **more):
+
+def asked(tmp_path, preset, change, env="CartPole-v1", **more):
     file = tmp_path / "part.json"
     file.write_text(json.dumps(change))
-    return resolve(Request(preset=preset, env="CartPole-v1", file=file, **more)).config
+    return resolve(Request(preset=preset, env=env, file=file, **more)).config
 
 
 @pytest.mark.parametrize(
@@ -22,6 +25,27 @@ def asked(tmp_path, preset, change, **more):
         ("double-dqn-mh", {"agent": {"value_map": {"kind": "horizons", "horizons": [0, 10]}}}, "at least 2 steps"),
         ("qr-dqn", {"agent": {"estimate": {"kind": "quantile", "quantiles": 0}}}, "quantiles is 0"),
         ("qr-dqn", {"agent": {"loss": {"kind": "quantile_huber", "kappa": -1.0}}}, "kappa is -1.0"),
+        (
+            "qr-dqn",
+            {"agent": {"loss": {"kind": "huber"}}},
+            "estimate quantile predicts distributions and agent.loss huber",
+        ),
+        (
+            "cerl",
+            {"agent": {"loss": {"kind": "quantile_huber"}}},
+            "scalar predicts expected returns and agent.loss quant",
+        ),
+        (
+            "cerl",
+            {"agent": {"loss": MIXED}},
+            "main is huber and agent.loss.auxiliary is quantile_huber, of which only one",
+        ),
+        (
+            "wide",
+            {"agent": {"torso": {"torso": {"kind": "mlp_torso", "dense": []}}}},
+            "agent.torso.torso has no layers",
+        ),
+        ("wide", {"agent": {"torso": {"torso": ONLY_CONVOLUTIONS}}}, "agent.torso.torso ends with a layer Conv"),
         ("cerl", {"replay": {"sampler": {"kind": "self_oversampled"}}}, "every member's network on every other"),
         ("cerl-self-target", {"replay": {"sampler": {"kind": "self_oversampled"}}}, "N times the work"),
         (
@@ -47,6 +71,25 @@ def asked(tmp_path, preset, change, **more):
 def test_values_that_make_no_sense_are_refused(tmp_path, preset, change, part):
     with pytest.raises(ChorusError, match=part):
         asked(tmp_path, preset, change)
+
+
+def test_actions_must_suit_the_learner():
+    with pytest.raises(ChorusError, match=r"cerl chooses among Discrete actions .*: use a preset for Box actions"):
+        resolve(Request(preset="cerl", env="Pendulum-v1"))
+    with pytest.raises(ChorusError, match=r"sac acts within a Box .*: use a preset for Discrete actions"):
+        resolve(Request(preset="sac", env="CartPole-v1"))
+
+
+def test_critics_that_read_actions_cannot_be_widened(tmp_path):
+    torso = {"kind": "widened", "torso": {"kind": "mlp_torso", "dense": [8]}}
+    with pytest.raises(ChorusError, match="the critics of sac read actions as inputs"):
+        asked(tmp_path, "sac", {"agent": {"torso": torso}}, env="Pendulum-v1")
+
+
+def test_any_loss_that_reads_distributions_goes_with_quantiles(tmp_path):
+    both = {"kind": "main_and_auxiliary", "main": {"kind": "quantile_huber"}, "auxiliary": {"kind": "quantile_huber"}}
+    agent = {"estimate": {"kind": "quantile", "quantiles": 4}, "loss": both}
+    assert asked(tmp_path, "cerl", {"agent": agent}).agent.loss.reads_distribution
 
 
 @pytest.mark.parametrize("option", ["own_probability", "joint_coin", "keep_probability"])

@@ -1,7 +1,7 @@
 """The interface of agents: a few pure functions, so that loop, evaluation and logs know no algorithm by name."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
@@ -17,6 +17,7 @@ from chorus.ensemble.auxiliaries import Auxiliary
 from chorus.ensemble.losses import Loss
 from chorus.ensemble.value_map import ValueMap, ValueMapRule
 from chorus.envs.spec import EnvSpec
+from chorus.errors import ChorusError
 from chorus.networks.layers import Initialization
 from chorus.networks.torsos import Torso
 from chorus.replay.batch import Batch
@@ -103,6 +104,8 @@ class Learner(Component, ABC, interface="learner"):
 
     features_read_actions: ClassVar[bool] = False
     """Whether the features that auxiliary losses read are of state and action, and not of the state alone."""
+    shared_layers: ClassVar[int] = 0
+    """Bottom layers that all members share; a learner that can share layers has a field of this name."""
 
     members: int = option(
         flag="members", unit="N", within=_MEMBERS, label="N={}", axis="ensemble size N", log_axis=True,
@@ -134,6 +137,11 @@ class Learner(Component, ABC, interface="learner"):
         return self.value_map.build(self.members, self.discount)
 
     @property
+    def prediction_size(self) -> int:
+        """Numbers per prediction, Z."""
+        return 1
+
+    @property
     def main_discount(self) -> float:
         return float(self.tables.gamma[0, self.tables.main[0]])
 
@@ -141,6 +149,21 @@ class Learner(Component, ABC, interface="learner"):
         """Rewards as the learner sees them."""
         reach = jnp.inf if self.reward_clip is None else self.reward_clip
         return jnp.clip(rewards, -reach, reach)
+
+    def problems(self, config: Any, spec: EnvSpec) -> Iterator[str]:
+        """Problems of the value map's tables; learners add their own."""
+        if any(self.value_map.problems(config, spec)):
+            return
+        try:
+            members = self.tables.members
+        except ChorusError as problem:
+            yield str(problem)
+            return
+        if members != self.members:
+            yield (
+                f"the value map {self.value_map.kind} has tables for {members} members and --members is "
+                f"{self.members}: `build` must return tables for as many members as it is asked for"
+            )
 
     @abstractmethod
     def build(self, spec: EnvSpec) -> Agent:

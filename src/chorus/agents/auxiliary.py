@@ -4,7 +4,6 @@ Own parameters are the group `auxiliary` of the parameters of the network whose 
 and saved with it, and the target network has none.
 """
 
-import zlib
 from typing import Any
 
 import jax
@@ -19,15 +18,16 @@ from chorus.spaces import Actions, AnyArray
 AUXILIARY = "auxiliary"
 
 
-def add_auxiliary(
-    auxiliary: Auxiliary,
-    params: Params,
-    key: PRNGKeyArray,
-    network: Forked | WithPrior,
-    observation: AnyArray,
-    actions: Actions,
+def init_with_auxiliary(
+    auxiliary: Auxiliary, key: PRNGKeyArray, network: Forked | WithPrior, observation: AnyArray, actions: Actions
 ) -> Params:
-    """The network's parameters, with the auxiliary loss's own beside them; `key` may be the network's."""
+    """The network's initial parameters, with the auxiliary loss's own beside them.
+
+    The auxiliary loss has the last key of the split. The network's weights do not depend on it: the first keys of a
+    split are the same, however many follow.
+    """
+    keys = jax.random.split(key, network.keys + 1)
+    params = network.init_from(keys[:-1], observation)
     if not auxiliary.weight:
         return params
     features = jax.eval_shape(network.features, params, jnp.asarray(observation)[None, None])
@@ -38,7 +38,7 @@ def add_auxiliary(
         representation=None if shape is None else (shape[0], shape[2]),
         actions=actions,
     )
-    own = auxiliary.init(jax.random.fold_in(key, zlib.crc32(AUXILIARY.encode())), context)
+    own = auxiliary.init(keys[-1], context)
     return {**params, AUXILIARY: own} if jax.tree.leaves(own) else params
 
 

@@ -59,13 +59,13 @@ def step_in_groups(step: Step, groups: Sequence[Group], state_axes: Any, shared_
 
     def of_all(static: Any, state: Any, shared: Any) -> tuple[Any, Any]:
         owned, counters = _split(state, state_axes, members)
-        reports, counted = [], counters
+        reports, new_counters = [], counters
         for place in range(len(groups)):
             # Every group counts from the same number.
-            part, counted, report = of_group(place, static, owned, counters, shared)
+            part, new_counters, report = of_group(place, static, owned, counters, shared)
             owned = put(place, owned, part)
             reports.append(report)
-        return _merge(owned, counted), join(reports)
+        return _merge(owned, new_counters), join(reports)
 
     return of_all
 

@@ -12,16 +12,15 @@ import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from chorus.agents.agent import Agent, AgentState, Learner, MemberOutputs, Proposal, explore, polyak_update
-from chorus.agents.auxiliary import add_auxiliary, auxiliary_losses, logged, total_loss, without_auxiliary
+from chorus.agents.auxiliary import auxiliary_losses, init_with_auxiliary, logged, total_loss, without_auxiliary
 from chorus.components import NOT_NEGATIVE, option, register
 from chorus.ensemble.auxiliaries import AuxiliaryInputs
-from chorus.ensemble.estimates import Estimate, Quantile, Selection
-from chorus.ensemble.losses import QuantileHuber, weighted_mean
+from chorus.ensemble.estimates import Estimate, Selection
+from chorus.ensemble.losses import weighted_mean
 from chorus.ensemble.targets import greedy_actions, select_action, td_targets
 from chorus.envs.spec import EnvSpec
 from chorus.networks.forked import Forked, Params
 from chorus.networks.prior import FIXED, WithPrior
-from chorus.networks.torsos import Widened
 from chorus.replay.batch import Batch, with_whole_stacks
 from chorus.spaces import Discrete
 
@@ -33,7 +32,7 @@ Network = Forked | WithPrior
 class QLearner(Learner):
     """Q-ensembles for Discrete actions: Double DQN, Bootstrapped DQN, QR-DQN and their variants."""
 
-    shared_layers: int = option(
+    shared_layers: int = option(  # type: ignore[misc]  # a field here, a constant of other learners
         flag="shared-layers", unit="L", label="L={}", axis="shared layers L",
         help="bottom layers that all members share, 0 to depth - 1",
     )  # fmt: skip
@@ -43,6 +42,10 @@ class QLearner(Learner):
         flag="prior-scale", unit="BETA", within=NOT_NEGATIVE,
         help="weight of each member's fixed random network, 0 for none",
     )  # fmt: skip
+
+    @property
+    def prediction_size(self) -> int:
+        return self.estimate.size
 
     def network(self, spec: EnvSpec) -> Network:
         assert isinstance(spec.actions, Discrete), "validation refuses a Q-learner of Box actions"
@@ -67,11 +70,17 @@ class QLearner(Learner):
         if not isinstance(spec.actions, Discrete):
             yield (
                 f"{config.preset} chooses among Discrete actions and '{spec.id}' has a Box of "
-                f"{spec.actions.shape[0]}: use sac, ensemble-sac, ensemble-sac-cerl or sac-tandem there"
+                f"{spec.actions.shape[0]}: use a preset for Box actions (`chorus list` shows the presets)"
             )
-        if isinstance(self.estimate, Quantile) != isinstance(self.loss, QuantileHuber):
-            yield "quantiles and the quantile Huber loss belong together: set agent.estimate and agent.loss alike"
-        yield from self._sharing()
+        if self.estimate.is_distribution != self.loss.reads_distribution:
+            kinds = ("expected returns", "distributions")
+            yield (
+                f"agent.estimate {self.estimate.kind} predicts {kinds[self.estimate.is_distribution]} and agent.loss "
+                f"{self.loss.kind} compares {kinds[self.loss.reads_distribution]}: change one of them "
+                "(`chorus list components` shows them)"
+            )
+        tables = list(super().problems(config, spec))
+        yield from tables or self._sharing()
 
     def _sharing(self) -> Iterator[str]:
         """Problems of the number of shared layers."""
@@ -85,11 +94,6 @@ class QLearner(Learner):
             yield (
                 f"--shared-layers {shared} shares every layer but the last, so all members have the same features and "
                 f"CERL has nothing to add: choose at most {depth - 1}"
-            )
-        elif shared == depth and isinstance(self.torso, Widened):
-            yield (
-                f"--shared-layers {shared} shares the layer that is widened to CERL's parameters, and CERL is not "
-                f"defined there: choose at most {depth - 1}"
             )
 
 
@@ -191,8 +195,7 @@ class QEnsemble:
 
     def init(self, key: PRNGKeyArray) -> AgentState:
         auxiliary, members = self.learner.auxiliary, self.learner.members
-        params = self.network.init(key, self.observation)
-        params = add_auxiliary(auxiliary, params, key, self.network, self.observation, self.actions)
+        params = init_with_auxiliary(auxiliary, key, self.network, self.observation, self.actions)
         names = ("td_loss", "q_values", "count", "auxiliary_loss")
         return AgentState(
             params=params,

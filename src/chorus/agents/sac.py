@@ -17,7 +17,7 @@ import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from chorus.agents.agent import Agent, AgentState, Learner, MemberOutputs, Proposal, explore, polyak_update
-from chorus.agents.auxiliary import add_auxiliary, logged, total_loss, without_auxiliary
+from chorus.agents.auxiliary import init_with_auxiliary, logged, total_loss, without_auxiliary
 from chorus.agents.groups import Group, groups_of, step_in_groups
 from chorus.agents.sac_losses import CriticLosses, Lesson, PolicyLosses, critic_losses, policy_losses, prepare
 from chorus.agents.sac_networks import Networks
@@ -25,7 +25,6 @@ from chorus.components import AT_LEAST_1, POSITIVE, option, register
 from chorus.envs.spec import EnvSpec
 from chorus.networks.forked import Params, as_float
 from chorus.networks.gaussian import draw
-from chorus.networks.torsos import Widened
 from chorus.randomness import init_key
 from chorus.replay.batch import Batch
 from chorus.spaces import Box
@@ -37,7 +36,7 @@ _GROUP_BYTES = 16e6
 @register
 @dataclass(frozen=True, kw_only=True)
 class SacLearner(Learner):
-    """SAC ensembles for Box actions: Gaussian policies squashed to [-1, 1], and critics of which the lowest counts."""
+    """SAC ensembles for Box actions: Gaussian policies squashed to [-1, 1], targets use the minimum over critics."""
 
     features_read_actions: ClassVar[bool] = True
 
@@ -56,10 +55,9 @@ class SacLearner(Learner):
         if not isinstance(spec.actions, Box):
             yield (
                 f"{config.preset} acts within a Box and '{spec.id}' has {spec.actions.count} Discrete actions: "
-                "use double-dqn, bootstrapped-dqn, cerl or tandem there"
+                "use a preset for Discrete actions (`chorus list` shows the presets)"
             )
-        if isinstance(self.torso, Widened):
-            yield f"a widened torso is for Q-ensembles and {config.preset} cannot use it: leave agent.torso out"
+        yield from super().problems(config, spec)
 
 
 class Learnt(NamedTuple):
@@ -115,8 +113,8 @@ class GroupUpdate:
         learnt = self.step(learnt, "critic", gradient)
         if due:
             critic = without_auxiliary(learnt.params["critic"])
-            moved = polyak_update(learnt.target_params, critic, self.learner.target_rate)
-            learnt = learnt._replace(target_params=moved)
+            target_params = polyak_update(learnt.target_params, critic, self.learner.target_rate)
+            learnt = learnt._replace(target_params=target_params)
         return learnt, losses
 
     def update_policies(
@@ -143,8 +141,8 @@ class GroupUpdate:
         """One step of the optimizer for one part of the parameters."""
         params, optimizer = learnt.params, learnt.optimizer
         change, moments = self.optimizer.update(gradient, optimizer[name], params[name])
-        moved = optax.apply_updates(params[name], change)
-        return learnt._replace(params={**params, name: moved}, optimizer={**optimizer, name: moments})
+        updated = optax.apply_updates(params[name], change)
+        return learnt._replace(params={**params, name: updated}, optimizer={**optimizer, name: moments})
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,8 +191,7 @@ class SacEnsemble:
         state_action = np.zeros(self.observation.size + self.actions.shape[0], np.float32)
 
         def critic(key: PRNGKeyArray) -> Params:
-            params = self.networks.critic.init(key, state_action)
-            return add_auxiliary(learner.auxiliary, params, key, self.networks.critic, state_action, self.actions)
+            return init_with_auxiliary(learner.auxiliary, key, self.networks.critic, state_action, self.actions)
 
         critic_key, policy_key, noise_key = jax.random.split(key, 3)
         # Strongly typed, as after an update, which is then compiled only once.

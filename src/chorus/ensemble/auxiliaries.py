@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -65,6 +65,9 @@ class Auxiliary(Component, interface="auxiliary loss"):
     It may couple members: it sees all of them at once. A weight of 0 means that it is never computed.
     """
 
+    update_seconds: ClassVar[float] = 0.0
+    """Additional core seconds per member and gradient step, for cost estimates (docs/cost.md)."""
+
     weight: float = 0.0
     """Its share of the total loss."""
 
@@ -91,6 +94,9 @@ class Mico(Auxiliary):
     A shared representation is shaped once, from the transitions of all batches, and not once per member.
     """
 
+    # For all pairs of a batch, measured on MinAtar (docs/cost.md).
+    update_seconds: ClassVar[float] = 5.0e-4
+
     weight: float = option(
         0.01, flag="mico-weight", unit="W", within=BELOW_1, help="MICo: its share of the loss, at least 0 and below 1"
     )
@@ -98,7 +104,7 @@ class Mico(Auxiliary):
 
     def problems(self, config: Any, spec: Any) -> Iterator[str]:
         agent, n_step = config.agent, config.replay.n_step
-        features, shared = agent.torso.feature_layers, getattr(agent, "shared_layers", 0)
+        features, shared = agent.torso.feature_layers, agent.shared_layers
         if not self.weight:
             return
         if agent.features_read_actions:
@@ -135,8 +141,8 @@ class Mico(Auxiliary):
     ) -> Float[Array, ""]:
         """Mean over all ordered pairs of huber₁(U(φ(s_p), φ̄(s_q)) - (|r_p - r_q| + γ U(φ̄(s'_p), φ̄(s'_q))))."""
         predicted = mico_distances(online, jax.lax.stop_gradient(target), self.beta)
-        following = mico_distances(next_target, next_target, self.beta)
-        wanted = jnp.abs(reward[:, None] - reward[None, :]) + discount * following
+        next_distance = mico_distances(next_target, next_target, self.beta)
+        wanted = jnp.abs(reward[:, None] - reward[None, :]) + discount * next_distance
         return jnp.mean(huber(predicted - jax.lax.stop_gradient(wanted), 1.0))
 
 

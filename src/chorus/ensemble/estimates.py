@@ -18,6 +18,11 @@ class Estimate(Component, ABC, interface="estimate"):
     def size(self) -> int:
         """Numbers per prediction, Z."""
 
+    @property
+    def is_distribution(self) -> bool:
+        """Whether a prediction is a distribution of returns, which needs a loss that reads one."""
+        return False
+
     @abstractmethod
     def value(self, prediction: Float[Array, "*axes Z"]) -> Float[Array, "*axes"]:
         """The expected return of a prediction."""
@@ -46,6 +51,10 @@ class Quantile(Estimate):
     @property
     def size(self) -> int:
         return self.quantiles
+
+    @property
+    def is_distribution(self) -> bool:
+        return True
 
     def value(self, prediction: Float[Array, "*axes Z"]) -> Float[Array, "*axes"]:
         return jnp.mean(prediction, axis=-1)

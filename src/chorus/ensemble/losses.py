@@ -1,7 +1,9 @@
 """How a prediction is compared with its target: a loss of one head, applied to every head of every member."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -28,6 +30,11 @@ def weighted_mean(losses: Float[Array, "B N H"], weight: Float[AnyArray, "B W"])
 
 class Loss(Component, ABC, interface="loss"):
     """How predictions are compared with their targets."""
+
+    @property
+    def reads_distribution(self) -> bool:
+        """Whether predictions are distributions (`Estimate.is_distribution`), and not expected returns."""
+        return False
 
     @abstractmethod
     def of_heads(
@@ -76,6 +83,10 @@ class QuantileHuber(HeadLoss):
 
     kappa: float = option(1.0, unit="D", within=POSITIVE, help="error beyond which the loss is linear")
 
+    @property
+    def reads_distribution(self) -> bool:
+        return True
+
     def __call__(self, prediction: Float[Array, " Z"], target: Float[Array, " Z"]) -> Float[Array, ""]:
         residual = target[None, :] - prediction[:, None]
         midpoint = (jnp.arange(prediction.shape[0]) + 0.5) / prediction.shape[0]
@@ -103,6 +114,17 @@ class MainAndAuxiliary(Loss):
     auxiliary: HeadLoss = option(
         default_factory=TwiceHuber, flags={"threshold": "huber-threshold"}, help="loss of all other heads"
     )
+
+    @property
+    def reads_distribution(self) -> bool:
+        return self.main.reads_distribution
+
+    def problems(self, config: Any, spec: Any) -> Iterator[str]:
+        if self.main.reads_distribution != self.auxiliary.reads_distribution:
+            yield (
+                f"agent.loss.main is {self.main.kind} and agent.loss.auxiliary is {self.auxiliary.kind}, of which only "
+                "one compares distributions; all heads predict alike: choose two losses that both do, or both do not"
+            )
 
     def of_heads(
         self, main: Int[np.ndarray, " N"], predictions: Float[Array, "N H Z"], targets: Float[Array, "N H Z"]

@@ -52,10 +52,10 @@ def effective_rank(features: Float[np.ndarray, "K D"]) -> float:
 def discounted_returns(rewards: Float[np.ndarray, " T"], gamma: float) -> Float[np.ndarray, " T"]:
     """G_t = r_t + γ G_{t+1} for every step of one finished episode."""
     returns = np.zeros(len(rewards))
-    following = 0.0
+    next_return = 0.0
     for t in range(len(rewards) - 1, -1, -1):
-        following = rewards[t] + gamma * following
-        returns[t] = following
+        next_return = rewards[t] + gamma * next_return
+        returns[t] = next_return
     return returns
 
 

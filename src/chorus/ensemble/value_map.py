@@ -8,12 +8,13 @@ this kind is one registered class with a `build` method, and one preset; neither
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from chorus.components import Component, option, register
+from chorus.errors import ChorusError
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +25,23 @@ class ValueMap:
     source: Int[np.ndarray, "N H 2"]
     gamma: Float[np.ndarray, "N H"]
     main: Int[np.ndarray, " N"]
+
+    def __post_init__(self) -> None:
+        if np.ndim(self.policy) != 2 or not np.size(self.policy):
+            raise ChorusError(
+                f"the value map's table policy has the shape {np.shape(self.policy)}; it must be [members, heads], "
+                "at least one of each"
+            )
+        members, heads = grid = np.shape(self.policy)
+        _check_indices("policy", self.policy, grid, members, "members")
+        _check_shape("source", self.source, (*grid, 2))
+        _check_indices("source[..., 0]", self.source[..., 0], grid, members, "members")
+        _check_indices("source[..., 1]", self.source[..., 1], grid, heads, "heads")
+        _check_indices("main", self.main, (members,), heads, "heads")
+        _check_shape("gamma", self.gamma, grid)
+        # Written so that NaN is outside.
+        if len(outside := self.gamma[~((self.gamma >= 0) & (self.gamma <= 1))]):
+            raise ChorusError(f"the value map's table gamma has {outside[0]}; a discount must lie between 0 and 1")
 
     @property
     def members(self) -> int:
@@ -64,8 +82,29 @@ class ValueMap:
         return np.stack([member, position], axis=-1)
 
 
+def _check_shape(name: str, table: Any, shape: tuple[int, ...]) -> None:
+    if not isinstance(table, np.ndarray) or table.shape != shape:
+        found = f"the shape {table.shape}" if isinstance(table, np.ndarray) else f"the type {type(table).__name__}"
+        raise ChorusError(f"the value map's table {name} has {found}; it must be an array of shape {shape}")
+
+
+def _check_indices(name: str, table: Any, shape: tuple[int, ...], count: int, noun: str) -> None:
+    """Negative indices are refused too: they would count from the end."""
+    _check_shape(name, table, shape)
+    if not np.issubdtype(table.dtype, np.integer):
+        raise ChorusError(f"the value map's table {name} has the type {table.dtype}; it must hold integers")
+    if len(outside := table[(table < 0) | (table >= count)]):
+        raise ChorusError(
+            f"the value map's table {name} has {outside[0]}; with {count} {noun} its entries must lie between 0 "
+            f"and {count - 1}"
+        )
+
+
 class ValueMapRule(Component, ABC, interface="value map"):
     """What each head predicts and what it bootstraps from, for any number of members."""
+
+    update_seconds: ClassVar[float] = 0.0
+    """Additional core seconds per member and gradient step, for cost estimates (docs/cost.md)."""
 
     @abstractmethod
     def build(self, members: int, discount: float) -> ValueMap:
@@ -126,6 +165,9 @@ class CrossOwn(ValueMapRule):
 @dataclass(frozen=True, kw_only=True)
 class Horizons(ValueMapRule):
     """Multi-horizon: one head per horizon, all evaluating the policy of the longest one (equation E6)."""
+
+    # For ten heads, measured on MinAtar (docs/cost.md).
+    update_seconds: ClassVar[float] = 0.9e-4
 
     horizons: tuple[int, ...] = option(
         (100, 90, 80, 70, 60, 50, 40, 30, 20, 10),

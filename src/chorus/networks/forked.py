@@ -19,7 +19,7 @@ import flax.linen as nn
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, PRNGKeyArray, Shaped
+from jaxtyping import Array, Float, Int, Key, PRNGKeyArray, Shaped
 
 from chorus.ensemble.auxiliaries import Features
 from chorus.networks.layers import (
@@ -78,13 +78,21 @@ class Forked:
 
     def init(self, key: PRNGKeyArray, observation: AnyArray) -> Params:
         """Independent draws for every member; `observation` is one example without a batch axis."""
-        return jax.jit(self._init, static_argnums=(1, 2))(key, observation.shape, observation.dtype)
+        return self.init_from(jax.random.split(key, self.keys), observation)
 
-    def _init(self, key: PRNGKeyArray, shape: tuple[int, ...], dtype: np.dtype) -> Params:
+    @property
+    def keys(self) -> int:
+        """Number of keys that `init_from` takes: one per layer."""
+        return len(self.torso) + 1
+
+    def init_from(self, keys: Key[Array, " K"], observation: AnyArray) -> Params:
+        return jax.jit(self._init, static_argnums=(1, 2))(keys, observation.shape, observation.dtype)
+
+    def _init(self, layer_keys: Key[Array, " K"], shape: tuple[int, ...], dtype: np.dtype) -> Params:
         x = self._features_first(jnp.zeros((1, *shape), dtype))
         params: Params = {"trunk": {}, "members": {}, "heads": {}}
         layers = (*self.torso, self._head_layer(self.heads))
-        for index, (layer, layer_key) in enumerate(zip(layers, jax.random.split(key, len(layers)), strict=True)):
+        for index, (layer, layer_key) in enumerate(zip(layers, layer_keys, strict=True)):
             group = self._group(index)
             keys = jax.random.split(layer_key, self.members)
             draw = partial(init_layer, layer, x=x)

@@ -32,7 +32,7 @@ def uniform(bound: float) -> Initializer:
 def orthonormal(x: Float[Array, "rows columns"]) -> Float[Array, "rows columns"]:
     """Gram-Schmidt with every column orthogonalised twice, which is exact to rounding.
 
-    XLA's own decomposition calls LAPACK from its thread pool, which is suspected of deadlocks.
+    XLA's own decomposition calls LAPACK from its thread pool and may deadlock.
     """
 
     def add(column: Int[Array, ""], basis: Float[Array, "rows columns"]) -> Float[Array, "rows columns"]:

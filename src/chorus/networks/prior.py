@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, Int, Key, PRNGKeyArray
 
 from chorus.ensemble.auxiliaries import Features
 from chorus.networks.forked import Forked, Params
@@ -34,8 +34,15 @@ class WithPrior:
     def _prior(self) -> Forked:
         return replace(self.network, shared=0, heads=1, feature_layers=0)
 
+    @property
+    def keys(self) -> int:
+        return 2
+
     def init(self, key: PRNGKeyArray, observation: AnyArray) -> Params:
-        learnt_key, fixed_key = jax.random.split(key)
+        return self.init_from(jax.random.split(key, self.keys), observation)
+
+    def init_from(self, keys: Key[Array, " K"], observation: AnyArray) -> Params:
+        learnt_key, fixed_key = keys
         params = self.network.init(learnt_key, observation)
         return {**params, FIXED: self._prior.init(fixed_key, observation)}
 

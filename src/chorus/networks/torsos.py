@@ -113,18 +113,31 @@ class MLPTorso(Torso):
 class Widened(Torso):
     """A torso with a wider last hidden layer, so that the ensemble has as many parameters as with CERL (E18)."""
 
-    torso: ConvTorso | MLPTorso = option(help="the torso whose last hidden layer is widened")
+    torso: Torso = option(help="the torso whose last hidden layer is widened; it must be dense")
 
     def layers(
         self, initialization: Initialization = DEFAULT_INITIALIZATION, members: int = 1, outputs: int = 1
     ) -> tuple[nn.Module, ...]:
-        *below, _ = self.torso.layers(initialization)
-        features = self.torso.dense[-1]
-        return (*below, WidenedDense(features, initialization, members=members, outputs=outputs))
+        *below, last = self.torso.layers(initialization)
+        assert isinstance(last, Dense), "validation refuses to widen other layers"
+        return (*below, WidenedDense(last.features, initialization, members=members, outputs=outputs))
 
     def problems(self, config: Any, spec: Any) -> Iterator[str]:
-        if not self.torso.dense:
-            yield "agent.torso.torso.dense is []; it needs a layer to widen"
+        agent, layers = config.agent, self.torso.layers()
+        if not layers or not isinstance(layers[-1], Dense):
+            found = f"ends with a layer {type(layers[-1]).__name__}" if layers else "has no layers"
+            yield f"agent.torso.torso {found}; only a dense layer of Chorus can be widened: add a width to its `dense`"
+            return
+        if agent.features_read_actions:
+            yield (
+                f"the torso widened counts one output per Discrete action, and the critics of {config.preset} read "
+                "actions as inputs: use agent.torso.torso as agent.torso"
+            )
+        if agent.shared_layers == len(layers):
+            yield (
+                f"--shared-layers {agent.shared_layers} shares the layer that is widened to CERL's parameters, and "
+                f"CERL is not defined there: choose at most {len(layers) - 1}"
+            )
 
     @property
     def feature_layers(self) -> int:

@@ -108,7 +108,7 @@ class SelfOversampled(Sampler):
             yield (
                 "CERL cannot learn from one batch per member: its targets would need every member's network on every "
                 "other member's batch, N times the work, and the paper does not define it; use the sampler shared, or "
-                "bootstrapped-dqn"
+                "the value map members"
             )
 
 

@@ -10,8 +10,6 @@ from functools import cache
 
 from chorus.agents.agent import Learner
 from chorus.config.schema import RunConfig
-from chorus.ensemble.auxiliaries import Mico
-from chorus.ensemble.value_map import Horizons
 from chorus.envs.registry import describe
 from chorus.scheduling.jobs import Job
 
@@ -40,10 +38,8 @@ _CPU = {
 }
 # Relative cost of a further member when convolutions are shared: half on MinAtar, a quarter on Atari (docs/cost.md).
 _UNSHARED = 0.35
-# Additional seconds per member and gradient step, on MinAtar (docs/cost.md): per further pair of quantiles; for all
-# pairs of a batch; for further heads.
+# Additional seconds per member, gradient step and further pair of numbers of a prediction, on MinAtar (docs/cost.md).
 _PAIR_OF_QUANTILES = 2.6e-7
-_EXTRA: dict[type, float] = {Mico: 5.0e-4, Horizons: 0.9e-4}
 # Work of the paper scale's networks, in units of the laptop scale's.
 _PAPER_WORK = {"minatar": 2.0, "flat": 1.0}
 
@@ -79,7 +75,7 @@ def seconds(config: RunConfig) -> float:
     rate, members = _gpu_rate(config, family), float(config.agent.members)
     if not on_gpu(config):
         rate = _cpu_rate(config, family)
-        members = 1.0 + (members - 1.0) * (_UNSHARED if _shared_layers(config) else 1.0)
+        members = 1.0 + (members - 1.0) * (_UNSHARED if config.agent.shared_layers else 1.0)
     schedule = config.schedule
     updates = max(0, schedule.total_steps - schedule.learning_starts) / schedule.update_period_steps
     return _START_SECONDS + schedule.total_steps * rate.step + updates * members * rate.member
@@ -91,15 +87,9 @@ def _cpu_rate(config: RunConfig, family: str) -> Rate:
     return Rate(step=rate.step, member=rate.member * work + _extra(config.agent))
 
 
-def _shared_layers(config: RunConfig) -> int:
-    """Learners without the field share nothing."""
-    return getattr(config.agent, "shared_layers", 0)
-
-
 def _extra(agent: Learner) -> float:
-    parts, estimate = (agent.auxiliary, agent.value_map), getattr(agent, "estimate", None)
-    quantiles = estimate.size if estimate else 1
-    return _PAIR_OF_QUANTILES * (quantiles**2 - 1) + sum(_EXTRA.get(type(part), 0.0) for part in parts)
+    declared = agent.auxiliary.update_seconds + agent.value_map.update_seconds
+    return _PAIR_OF_QUANTILES * (agent.prediction_size**2 - 1) + declared
 
 
 def _gpu_rate(config: RunConfig, family: str) -> Rate:
@@ -111,7 +101,7 @@ def _gpu_rate(config: RunConfig, family: str) -> Rate:
     if family == "control":
         one, ten, steps = 0.5 * _HOUR, 1.25 * _HOUR, 1e6
     else:
-        one, ten, steps = 2.0 * _DAY, (3.5 if _shared_layers(config) < 3 else 3.0) * _DAY, 5e7
+        one, ten, steps = 2.0 * _DAY, (3.5 if config.agent.shared_layers < 3 else 3.0) * _DAY, 5e7
     each = (ten - one) / 9
     return Rate(step=(one - each) / steps, member=each / steps * config.schedule.update_period_steps)
 

@@ -76,7 +76,7 @@ class _UnderWay:
     seen_step: int
     """Step of the newest line in its logs, which the run truncates to its checkpoint when it resumes."""
     began: float = field(default_factory=time.monotonic)
-    moved: tuple[float, int] | None = None
+    first_progress: tuple[float, int] | None = None
     """Time and step of its first progress: the time before is compilation and does not count for its rate."""
 
     def attempt(self) -> Attempt:
@@ -85,9 +85,9 @@ class _UnderWay:
 
     def line(self) -> RunLine:
         step, now = self._reached(), time.monotonic()
-        if self.moved is None and step > self.first_step:
-            self.moved = now, step
-        since, start = self.moved or (now, step)
+        if self.first_progress is None and step > self.first_step:
+            self.first_progress = now, step
+        since, start = self.first_progress or (now, step)
         rate = (step - start) / (now - since) if now > since else 0.0
         return RunLine(self.job.name, step, self.job.total_steps, rate)
 

@@ -69,7 +69,7 @@ class GridTable:
     def __init__(self, console: Console) -> None:
         self._live = Live(console=console, refresh_per_second=4)
         self._bar = 24 if console.width >= 120 else 8
-        self._room = max(20, console.width - _NUMBERS - self._bar)
+        self._name_width = max(20, console.width - _NUMBERS - self._bar)
 
     def start(self, title: str, snapshot: Snapshot) -> None:
         self._title = title
@@ -80,7 +80,7 @@ class GridTable:
         table = Table.grid(padding=(0, 1))
         for run in snapshot.running:
             table.add_row(
-                Text(_end_of(run.name, self._room), style="bold"),
+                Text(_end_of(run.name, self._name_width), style="bold"),
                 ProgressBar(total=run.total_steps, completed=run.step, width=self._bar),
                 f"{run.step:,}/{run.total_steps:,}",
                 run.pace,
@@ -101,9 +101,9 @@ class GridTable:
         self._live.stop()
 
 
-def _end_of(name: str, room: int) -> str:
+def _end_of(name: str, width: int) -> str:
     """The end of a name that is too long: algorithm and seed stand there."""
-    return name if len(name) <= room else f"…{name[len(name) - room + 1 :]}"
+    return name if len(name) <= width else f"…{name[len(name) - width + 1 :]}"
 
 
 class GridLines(PlainText):

@@ -86,25 +86,15 @@ def save(
     aside = directory / ".writing"
     shutil.rmtree(aside, ignore_errors=True)
     aside.mkdir()
-    leaves, _ = jax.tree_util.tree_flatten_with_path(state)
-    save_file({jax.tree_util.keystr(path): np.asarray(leaf) for path, leaf in leaves}, aside / _STATE)
-    with (aside / _STATE).open("rb") as file:
-        os.fsync(file.fileno())
+    _write_state(aside / _STATE, state)
     ring.columns.flush()
-    cursor = ring.cursor
-    # In an iteration longer than the buffer, some new rows have already left the window and need no check.
-    new_rows_from = np.maximum(before.end, ring.first_needed(cursor))
     manifest = {
         "iteration": iteration,
         "step": step,
         "offsets": offsets,
         "diverged_members": list(diverged_members),
         "state_sha256": state_digest(aside / _STATE),
-        "replay": {
-            **{name: column.tolist() for name, column in cursor._asdict().items()},
-            "new_rows_from": new_rows_from.tolist(),
-            "new_rows_sha256": ring.columns.digest(new_rows_from, cursor.end),
-        },
+        "replay": _describe_replay(ring, before),
     }
     write_json(aside / _MANIFEST, {**manifest, "sha256": manifest_digest(manifest)})
     final = directory / f"{iteration:06d}"
@@ -113,6 +103,25 @@ def save(
     sync_directory(directory)
     _prune(directory, iteration)
     return _parse(final)
+
+
+def _write_state(path: Path, state: Any) -> None:
+    leaves, _ = jax.tree_util.tree_flatten_with_path(state)
+    save_file({jax.tree_util.keystr(place): np.asarray(leaf) for place, leaf in leaves}, path)
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def _describe_replay(ring: Ring, before: Cursor) -> dict[str, Any]:
+    """The ring's cursor, and a hash of the rows written since `before`."""
+    cursor = ring.cursor
+    # In an iteration longer than the buffer, some new rows have already left the window and need no check.
+    new_rows_from = np.maximum(before.end, ring.first_needed(cursor))
+    return {
+        **{name: column.tolist() for name, column in cursor._asdict().items()},
+        "new_rows_from": new_rows_from.tolist(),
+        "new_rows_sha256": ring.columns.digest(new_rows_from, cursor.end),
+    }
 
 
 def _folders(directory: Path) -> list[Path]:

@@ -52,7 +52,10 @@ def diversity_measure(actions: Actions) -> DiversityMeasure:
 def estimate_value(
     value: Float[Array, "E N"], member: Int[Array, " E"], combines_members: bool | Bool[AnyArray, ""]
 ) -> Float[Array, " E"]:
-    """The mean of the members' values of an action, or the drawn member's, whose value may be the only finite one."""
+    """The mean of the members' values of an action, or the value of the drawn member alone.
+
+    Values of other members are then not read, because they may not be finite.
+    """
     members = value.shape[1]
     weights = jnp.where(combines_members, 1.0 / members, jax.nn.one_hot(member, members))
     return jnp.sum(jnp.where(weights > 0, value * weights, 0.0), axis=1)

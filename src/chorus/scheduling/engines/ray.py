@@ -39,10 +39,13 @@ _LAST_LINES = 15
 
 
 class RayEngine:
-    """Connected until `stop`; `most` limits the runs at once, otherwise the cluster does."""
+    """Connected until `stop`; `most` limits the runs at once, otherwise the cluster does.
 
-    def __init__(self, needs: dict[str, float], most: int | None) -> None:
-        self._needs, self._most = needs, most
+    `required` holds, of each resource, the most that one of the runs takes.
+    """
+
+    def __init__(self, required: dict[str, float], most: int | None) -> None:
+        self._required, self._most = required, most
         self._running: dict[Any, Job] = {}
         # One task per worker: a second run could not choose its threads.
         self._task = ray.remote(max_calls=1, max_retries=_RETRIES_OF_RAY)(run_job)
@@ -50,13 +53,13 @@ class RayEngine:
     @property
     def workers(self) -> int:
         """How many runs fit the cluster now; nodes may come and go."""
-        fits = sum(_fits(node["Resources"], self._needs) for node in ray.nodes() if node["Alive"])
+        fits = sum(_fits(node["Resources"], self._required) for node in ray.nodes() if node["Alive"])
         return max(1, fits if self._most is None else min(self._most, fits))
 
     def start(self, job: Job) -> None:
-        needs = resources(job)
+        required = resources(job)
         task = self._task.options(
-            num_cpus=needs["CPU"], num_gpus=needs.get("GPU", 0), memory=needs["memory"], name=job.name
+            num_cpus=required["CPU"], num_gpus=required.get("GPU", 0), memory=required["memory"], name=job.name
         )
         self._running[task.remote(with_command(job.message()), _PATIENCE_SECONDS)] = job
 
@@ -93,28 +96,28 @@ def resources(job: Job) -> dict[str, float]:
     return asked | {"GPU": 1} if on_gpu(job.config) else asked
 
 
-def _fits(offered: dict[str, float], needs: dict[str, float]) -> int:
-    return min(int(offered.get(name, 0) // amount) for name, amount in needs.items())
+def _fits(offered: dict[str, float], required: dict[str, float]) -> int:
+    return min(int(offered.get(name, 0) // amount) for name, amount in required.items())
 
 
 def engine(jobs: Sequence[Job], workers: int | None, address: str | None) -> RayEngine:
     """Connects to the cluster at `address`, or starts one on this machine that ends with the engine."""
     different = list({job.config.digest(): resources(job) for job in jobs}.values())
-    needs = {name: max(one.get(name, 0) for one in different) for one in different for name in one}
+    required = {name: max(one.get(name, 0) for one in different) for one in different for name in one}
     _connect(address)
-    if not any(_fits(node["Resources"], needs) for node in ray.nodes() if node["Alive"]):
-        wanted = ", ".join(f"{amount:g} {name}" for name, amount in _readable(needs).items())
+    if not any(_fits(node["Resources"], required) for node in ray.nodes() if node["Alive"]):
+        wanted = ", ".join(f"{amount:g} {name}" for name, amount in _readable(required).items())
         ray.shutdown()
         raise ChorusError(
             f"no node of the cluster offers what one of these runs needs ({wanted}); add such a node, or use smaller "
             "runs"
         )
-    return RayEngine(needs, workers)
+    return RayEngine(required, workers)
 
 
-def _readable(needs: dict[str, float]) -> dict[str, float]:
+def _readable(required: dict[str, float]) -> dict[str, float]:
     names = {"memory": "GB of memory", "CPU": "CPU thread(s)", "GPU": "GPU"}
-    return {names[name]: round(amount / 1e9, 1) if name == "memory" else amount for name, amount in needs.items()}
+    return {names[name]: round(amount / 1e9, 1) if name == "memory" else amount for name, amount in required.items()}
 
 
 def _connect(address: str | None) -> None:
