@@ -19,7 +19,7 @@ SWEEP = ["sweep", "--preset", "double-dqn", "--env", "CartPole-v1", "--scale", "
         ([*SWEEP, "--address", "auto"], ("--address auto", "--engine ray")),
         ([*SWEEP, "--device", "cpu", "--set", "device=gpu"], ("--device cpu", "leave one out")),
         ([*SWEEP, "--set", "scale=smoke"], ("--set scale=smoke", "use --scale")),
-        ([*SWEEP, "--set", "seed=1,2"], ("--set seed=1,2", "use --seeds")),
+        ([*SWEEP, "--set", "seed=1,2"], ("--set seed=1,2", "--seeds in a sweep")),
         (["diagnose", "CartPole-v1", "--members", "1"], ("--members is 1", "at least 2")),
     ],
     ids=lambda case: " ".join(case),
