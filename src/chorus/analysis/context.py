@@ -1,7 +1,7 @@
 """What every figure and sentence is made from, and the warnings that a reader of them needs."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,7 +22,10 @@ from chorus.analysis.results import Results, Series
 from chorus.analysis.variants import NO_IDENTITY
 from chorus.analysis.wording import plural
 from chorus.envs.atari_games import is_atari
-from chorus.runs.logs import final_evaluations
+from chorus.runs.logs import FinalWindow
+
+# A final score that averages fewer evaluations depends on the luck of single evaluations.
+FEWEST_EVALUATIONS = 5
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,11 @@ class AnalysisContext:
         low, high = min(counts, default=0), max(counts, default=0)
         return plural(low, "seed") if low == high else f"{low} to {high} seeds"
 
+    def final_meaning(self, series: Sequence[Series], envs: Sequence[str]) -> str:
+        """`final score: mean of the last 5 of 25 evaluations`."""
+        finals = [f for s in series for env in envs if (f := self.results.final(s, env))]
+        return f"final score: mean of the {describe_windows(w for final in finals for w in final.windows)}"
+
     def incomplete_note(self) -> str:
         """A sentence that names the series which a figure over all environments leaves out; empty if there are none."""
         kept = self.complete_series()
@@ -92,10 +100,45 @@ def x_label(envs: Sequence[str]) -> str:
     return "frames" if all(map(is_atari, envs)) else "agent steps"
 
 
-def final_meaning(envs: Sequence[str]) -> str:
-    counts = sorted({final_evaluations(env) for env in envs})
-    last = " or ".join(map(str, counts))
-    return f"final score: mean of a run's last {last} evaluations, or of all if there are fewer"
+def describe_windows(windows: Iterable[FinalWindow]) -> str:
+    """`last 5 of 25 evaluations`, or `last 5 of 20 to 25 or last 10 of 200 evaluations`."""
+    totals: dict[int, set[int]] = {}
+    for window in windows:
+        totals.setdefault(window.last, set()).add(window.of)
+    parts = []
+    for last, counts in sorted(totals.items()):
+        low, high = min(counts), max(counts)
+        parts.append(f"last {last} of {low if low == high else f'{low} to {high}'}")
+    return f"{' or '.join(parts)} evaluations"
+
+
+def window_warnings(results: Results) -> list[str]:
+    """Sentences about final scores that average too much of a run, or too few evaluations."""
+    long: dict[str, set[FinalWindow]] = {}
+    short: dict[str, set[FinalWindow]] = {}
+    for env in results.envs:
+        finals = [f for s in results.series if (f := results.final(s, env))]
+        for window in {window for final in finals for window in final.windows}:
+            if 3 * window.last > window.of:
+                long.setdefault(env, set()).add(window)
+            if window.last < FEWEST_EVALUATIONS:
+                short.setdefault(env, set()).add(window)
+    found = []
+    if long:
+        found.append(
+            f"Final scores average more than a third of a run ({_describe(long)}), so they may include the learning "
+            f"phase in {', '.join(long)}; more evaluations (a smaller --iteration-steps) separate them."
+        )
+    if short:
+        found.append(
+            f"Final scores average fewer than {FEWEST_EVALUATIONS} evaluations ({_describe(short)}), so they are noisy "
+            f"in {', '.join(short)}; --final-evaluations sets the number."
+        )
+    return found
+
+
+def _describe(windows: dict[str, set[FinalWindow]]) -> str:
+    return describe_windows(window for some in windows.values() for window in some)
 
 
 def find_warnings(context: AnalysisContext) -> list[str]:
@@ -124,7 +167,7 @@ def find_warnings(context: AnalysisContext) -> list[str]:
     steps = {env: [f.last_step for s in results.series if (f := results.final(s, env))] for env in results.envs}
     if uneven := [env for env, last in steps.items() if max(last) > 1.05 * min(last)]:
         found.append(f"Algorithms are compared at different numbers of steps in {', '.join(uneven)}.")
-    return found + coverage_warnings(dataset)
+    return found + window_warnings(results) + coverage_warnings(dataset)
 
 
 def coverage_warnings(dataset: Dataset) -> list[str]:

@@ -39,8 +39,9 @@ def gains(context: AnalysisContext, pairs: Sequence[Pair], *, named: bool = True
             panels[name] = (context.style(first), bars)
     if not panels:
         return None
-    seeds = context.seeds([series for pair in pairs for series in pair], context.envs)
-    caption = f"Mean final scores, {seeds}; logarithmic beyond ±{SYMLOG_LINEAR:g}. Lines: {INTERVAL}."
+    compared = [series for pair in pairs for series in pair]
+    seeds, final = context.seeds(compared, context.envs), context.final_meaning(compared, context.envs)
+    caption = f"Mean final scores, {seeds}; {final}; logarithmic beyond ±{SYMLOG_LINEAR:g}. Lines: {INTERVAL}."
     return figures.improvement_bars(panels, x_label=f"difference in {context.normalisation.axis}", caption=caption)
 
 
@@ -63,11 +64,12 @@ def probabilities(context: AnalysisContext, pairs: Sequence[Pair]) -> Drawing | 
         shown[first.label, second.label] = (context.style(first), found)
     if not shown:
         return None
-    seeds = context.seeds([series for pair in pairs for series in pair], context.envs)
+    compared = [series for pair in pairs for series in pair]
+    seeds, final = context.seeds(compared, context.envs), context.final_meaning(compared, context.envs)
     caption = (
         "The probability that a run of the first has a higher final score than a run of the second in the same "
-        f"environment, averaged over environments ({seeds}); ties count half. Lines: 95 % stratified bootstrap "
-        f"intervals, {PROBABILITY_RESAMPLES:,} resamples."
+        f"environment, averaged over environments ({seeds}; {final}); ties count half. Lines: 95 % stratified "
+        f"bootstrap intervals, {PROBABILITY_RESAMPLES:,} resamples."
     )
     return figures.improvement_probabilities(shown, caption=caption)
 
@@ -93,8 +95,9 @@ def tandem_gaps(context: AnalysisContext, single: Series, ensemble: Variant, tan
         gaps[env] = figures.Gap((act - pas) / size, (alone - ens) / size, alone)
     caption = (
         f"One dot per environment, {context.seeds([active, member], envs)} each, in scores normalised by the single "
-        f"agent. Hollow dots are left out of the correlation: the single agent scores below {LOWEST_SINGLE_SCORE}, "
-        "or the ensemble does better than the single agent. On the diagonal both gaps are equal."
+        f"agent; {context.final_meaning([single, active, passive, member], envs)}. Hollow dots are left out of the "
+        f"correlation: the single agent scores below {LOWEST_SINGLE_SCORE}, or the ensemble does better than "
+        "the single agent. On the diagonal both gaps are equal."
     )
     return figures.gap_scatter(gaps, style=context.style(active), caption=caption)
 
@@ -111,7 +114,8 @@ def diversity(context: AnalysisContext, measure: DiversityMeasure) -> Drawing | 
         return None
     caption = (
         f"{measure.meaning}, on states visited by the individual policy; 0 means that all members agree. Mean over "
-        f"environments, {context.seeds(shown, context.results.envs)} each; lines: {INTERVAL}."
+        f"environments, {context.seeds(shown, context.results.envs)} each, of each run's "
+        f"{context.final_meaning(shown, context.results.envs).removeprefix('final score: ')}; lines: {INTERVAL}."
     )
     return figures.score_bars(bars, x_label=measure.axis, caption=caption)
 
@@ -148,7 +152,8 @@ def sweep(context: AnalysisContext, axis: SweepAxis) -> Drawing | None:
     ]
     where = f"{len(envs)} environments" if len(envs) > 1 else envs[0]
     caption = (
-        f"Final scores over {where}, {context.seeds(every, envs)} each; {context.normalisation.meaning}. "
+        f"Final scores over {where}, {context.seeds(every, envs)} each; {context.normalisation.meaning}; "
+        f"{context.final_meaning(every, envs)}. "
         f"Error bars: {INTERVAL}."
     )
     return figures.sweep(

@@ -21,8 +21,8 @@ ROLES = ("single", "ensemble", "tandem", "cerl", "ablation", "published")
 # The settings that a label names first; others follow in alphabetical order. The scale comes before the settings that
 # are relative to its defaults.
 LABEL_ORDER = ("scale", "hyperparameters", MEMBERS, SHARED_LAYERS, PASSIVE_SHARE, CAPACITY, "schedule.total_steps")
-# Parts of a configuration that change no result.
-_IGNORED = ("seed", "env.id", "runtime")
+# Parts of a configuration that change no evaluation.
+_IGNORED = ("seed", "env.id", "runtime", "evaluation.final_evaluations")
 NO_IDENTITY = (
     "meta.json has no identity (an older version wrote it): the run is shown under its preset's name and compared "
     "with no other group"
