@@ -42,7 +42,8 @@ class AnalysisContext:
     def normalised_by_single_agent(self) -> "AnalysisContext":
         """The same results in scores relative to the single agent, where these are defined."""
         known = references_for(self.results.envs, self.references)
-        return replace(self, normalisation=by_single_agent(self.results, known) or self.normalisation)
+        single = by_single_agent(self.results, known)
+        return replace(self, normalisation=single) if single.envs else self
 
     @property
     def envs(self) -> tuple[str, ...]:
@@ -77,10 +78,27 @@ class AnalysisContext:
         return f"final score: mean of the {describe_windows(w for final in finals for w in final.windows)}"
 
     def incomplete_note(self) -> str:
-        """A sentence that names the series which a figure over all environments leaves out; empty if there are none."""
+        """Sentences about what a figure over all environments leaves out; empty if it is nothing."""
         kept = self.complete_series()
         names = [s.label for s in self.results.series if s not in kept]
-        return f" Not run in every environment, so not shown: {', '.join(names)}." if names else ""
+        series = f" Not run in every environment, so not shown: {', '.join(names)}." if names else ""
+        return self.left_out_note(kept, self.envs) + series
+
+    def left_out_note(self, series: Sequence[Series], shown: Sequence[str]) -> str:
+        """Sentences about the environments that are not shown and the runs that do not count; empty if all do."""
+        parts = []
+        for env in self.results.envs:
+            missing = dict.fromkeys(s.label for s in series if not self.results.curve(s, env))
+            absent = f"no evaluation of {', '.join(missing)}" if missing else "not run with every setting"
+            if env not in shown:
+                parts.append(f"{env} ({self.normalisation.left_out.get(env) or absent})")
+        environments = f" Left out: {', '.join(parts)}." if parts else ""
+        finals = {
+            (s.variant.label, env): f.left_out for s in series for env in shown if (f := self.results.final(s, env))
+        }
+        unfinished = sum(finals.values())
+        runs = f" Final scores leave out {plural(unfinished, 'run')} that did not end." if unfinished else ""
+        return environments + runs
 
 
 def make_context(
@@ -163,7 +181,8 @@ def find_warnings(context: AnalysisContext) -> list[str]:
     if dataset.damaged_lines:
         found.append(f"{plural(dataset.damaged_lines, 'damaged line')} skipped (a run was killed while writing).")
     if outside := [env for env in results.envs if env not in context.normalisation.envs]:
-        found.append(f"Not normalised, so only in their own figures: {', '.join(outside)}.")
+        why = "; ".join(f"{env}: {context.normalisation.left_out.get(env)}" for env in outside)
+        found.append(f"Not normalised, so only in their own figures: {why}.")
     steps = {env: [f.last_step for s in results.series if (f := results.final(s, env))] for env in results.envs}
     if uneven := [env for env, last in steps.items() if max(last) > 1.05 * min(last)]:
         found.append(f"Algorithms are compared at different numbers of steps in {', '.join(uneven)}.")

@@ -139,7 +139,7 @@ def profiles(context: AnalysisContext, series: Sequence[Series]) -> Drawing | No
     caption = (
         "Share of runs whose final score is higher than the value on the axis, averaged over environments; "
         f"{context.normalisation.meaning}; {context.final_meaning(shown, context.envs)}. Bands: 95 % stratified "
-        f"bootstrap intervals, {PROFILE_RESAMPLES} resamples."
+        f"bootstrap intervals, {PROFILE_RESAMPLES} resamples.{context.incomplete_note()}"
     )
     return figures.performance_profiles(lines, x_label=context.normalisation.axis, caption=caption)
 

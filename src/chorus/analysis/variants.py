@@ -198,6 +198,22 @@ def distinguishing_settings(entries: Iterable[tuple[str, dict[str, Any]]]) -> li
     return chosen[1:]
 
 
+def rank_by_defaults(singles: Sequence[Variant], variants: Sequence[Variant]) -> list[Variant]:
+    """Single agents in the order in which they are taken as the reference of a comparison.
+
+    First come those with the fewest settings that differ from their preset's defaults, then those that differ least
+    from one of the plain ensembles, have the fewest settings at all, and have the most runs.
+    """
+    ensembles = [v for v in variants if v.role == "ensemble"]
+
+    def order(single: Variant) -> tuple[int, int, int, int, str]:
+        changed = sum(path not in ("scale", "hyperparameters") for path in single.identity.settings)
+        nearest = min((single.distance(ensemble) for ensemble in ensembles), default=0)
+        return changed, nearest, len(single.settings), -len(single.runs), single.label
+
+    return sorted(singles, key=order)
+
+
 def section(content: Mapping[str, Any], name: str) -> dict[str, Any]:
     """An object inside a JSON object; empty if it is missing or something else."""
     value = content.get(name)
