@@ -13,6 +13,7 @@ from chorus.analysis.context import coverage_warnings
 from chorus.analysis.loading import find_run_directories, load_runs, merge
 from chorus.analysis.results import Results
 from chorus.errors import ChorusError
+from chorus.runs.logs import FinalWindow
 
 
 def test_a_study_becomes_one_long_table(tmp_path: Path) -> None:
@@ -49,8 +50,8 @@ def test_the_last_of_repeated_lines_counts(tmp_path: Path) -> None:
     dataset = load_runs([run])
     assert dataset.runs[0].repeated_lines == 1
     results = Results(dataset)
-    # nine evaluations of 4 and the repeated one of 14: (9 * 4 + 14) / 10 = 5
-    assert results.final(results.series[0], dataset.envs[0]).values == pytest.approx([5.0])
+    # four evaluations of 4 and the repeated one of 14: (4 * 4 + 14) / 5 = 6
+    assert results.final(results.series[0], dataset.envs[0]).values == pytest.approx([6.0])
 
 
 def test_running_and_failed_runs_show_in_curves_but_not_in_final_scores(tmp_path: Path) -> None:
@@ -73,7 +74,7 @@ def test_with_nothing_finished_the_scores_so_far_are_used_and_said(tmp_path: Pat
     SyntheticRun(state="running", iterations=3, planned_iterations=12, level={"individual": 8.0}).write(tmp_path)
     results = Results(load_runs([tmp_path]))
     final = results.final(results.series[0], results.envs[0])
-    assert not final.finished and final.last_step == 3 * 40_000 and final.evaluations == 3
+    assert not final.finished and final.last_step == 3 * 40_000 and final.windows == (FinalWindow(3, 3),)
 
 
 def test_runs_without_evaluations_or_configuration_are_named(tmp_path: Path) -> None:

@@ -9,10 +9,14 @@ from synthetic_runs import MINATAR, SyntheticRun, write_study
 from chorus.analysis.context import make_context
 from chorus.analysis.findings import Finding, Summary, summarise
 from chorus.analysis.loading import load_runs
+from chorus.analysis.normalisation import Reference
 
 
 def findings(folder: Path) -> dict[str, Finding]:
-    summary = summarise(make_context(load_runs([folder])))
+    """Of runs whose random score is 0, so that scores are shares of the single agent's return."""
+    dataset = load_runs([folder])
+    references = {env: Reference(0.0, None) for env in dataset.envs}
+    summary = summarise(make_context(dataset, references=references))
     return {finding.question: finding for finding in summary.findings}
 
 

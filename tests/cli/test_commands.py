@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from chorus.cli.main import main
-from chorus.runs.logs import final_returns
+from chorus.runs.logs import FinalWindow, final_returns
 from running import RUNS, SHORT_EPISODES, chorus, command, environment, listing, logs, records, status
 
 
@@ -37,13 +37,13 @@ def test_the_report_of_a_run_shows_final_scores_and_what_to_do_next(finished, ca
     text = capsys.readouterr().out
     assert f"{finished} has ended already" in text
     # Probe/Discount pays 1 an episode whatever one does.
-    assert re.search(r"individual +1\.00 +mean return over the last 8 iteration", text)
+    assert re.search(r"individual +1\.00 +final score: mean of the last 1 of 8 evaluations", text)
     assert re.search(r"aggregate +1\.00", text)
     assert f"next: chorus evaluate {finished}" in text
 
 
 @pytest.mark.parametrize(("env", "expected"), [("CartPole-v1", (7.5, 10)), ("Hopper-v4", (10.0, 5))])
-def test_final_scores_are_means_over_the_last_iterations_ten_or_five_for_mujoco(tmp_path, env, expected):
+def test_older_runs_have_final_scores_over_the_last_ten_evaluations_or_five_for_mujoco(tmp_path, env, expected):
     rows = [
         {"iteration": i, "step": i, "frames": i, "metric": "eval/individual/episodic_return", "value": float(i)}
         for i in range(1, 13)
@@ -51,7 +51,10 @@ def test_final_scores_are_means_over_the_last_iterations_ten_or_five_for_mujoco(
     (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "config.json").write_text(json.dumps({"env": {"id": env}}))
     # 3 + 4 + ... + 12 = 75, and 8 + 9 + ... + 12 = 50
-    assert final_returns(tmp_path) == ({"individual": expected[0]}, expected[1])
+    assert final_returns(tmp_path) == ({"individual": expected[0]}, FinalWindow(expected[1], 12))
+    config = {"env": {"id": env}, "evaluation": {"final_evaluations": 2}}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    assert final_returns(tmp_path) == ({"individual": 11.5}, FinalWindow(2, 12))
 
 
 @pytest.mark.parametrize("policy", ["individual", "aggregate", "member_1"])

@@ -28,8 +28,13 @@ def test_four_algorithms_several_seeds_both_evaluations(tmp_path, part, games):
 def test_all_algorithms_have_the_same_budget_and_replay(tmp_path):
     jobs = jobs_of(DEMO, "laptop", tmp_path)
     assert len({(job.config.schedule, job.config.replay, job.config.exploration) for job in jobs}) == 1
-    # Final scores are means of the last ten evaluations: there must be ten.
-    assert jobs[0].config.schedule.iterations >= 10
+
+
+@pytest.mark.parametrize("part", [DEMO, LONG], ids=["demo", "long"])
+def test_final_scores_of_the_demo_leave_out_the_learning_phase(tmp_path, part):
+    for job in jobs_of(part, "laptop", tmp_path):
+        last, of = job.config.evaluation.final_evaluations, job.config.schedule.iterations
+        assert last >= 5 and 3 * last <= of
 
 
 def test_more_seeds_add_to_the_demos_own(tmp_path, capsys):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from chorus.errors import ChorusError
 from chorus.runs.logs import (
+    FinalWindow,
     MetricNames,
     disk_use,
     final_evaluations,
@@ -53,8 +54,14 @@ def test_a_folder_without_files_is_a_run_with_problems(tmp_path: Path) -> None:
     ("env", "count"),
     [("Humanoid-v4", 5), ("ALE/Pong-v5", 10), ("MinAtar/Breakout-v1", 10), ("HumanoidRobot-v0", 10)],
 )
-def test_mujoco_uses_five_evaluations_and_others_ten(env: str, count: int) -> None:
-    assert final_evaluations(env) == count
+def test_older_runs_average_ten_evaluations_or_five_of_mujoco(env: str, count: int) -> None:
+    assert final_evaluations({"env": {"id": env}}) == count
+    assert final_evaluations({"env": {"id": env}, "evaluation": {"episodes": 3}}) == count
+
+
+@pytest.mark.parametrize("env", ["Humanoid-v4", "ALE/Pong-v5"])
+def test_a_run_records_how_many_evaluations_its_final_score_averages(env: str) -> None:
+    assert final_evaluations({"env": {"id": env}, "evaluation": {"final_evaluations": 3}}) == 3
 
 
 def test_the_last_step_is_that_of_the_last_whole_line(tmp_path: Path) -> None:
@@ -71,7 +78,7 @@ def test_final_returns_skip_half_lines_and_need_a_run(tmp_path: Path) -> None:
     with pytest.raises(ChorusError, match=r"config\.json is missing"):
         final_returns(tmp_path)
     (tmp_path / "config.json").write_text('{"env": {"id": "CartPole-v1"}}')
-    assert final_returns(tmp_path) == ({"individual": 4.0}, 1)
+    assert final_returns(tmp_path) == ({"individual": 4.0}, FinalWindow(1, 1))
 
 
 def test_disk_use_is_the_peak_and_the_mean_checkpoint(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """What every figure and sentence is made from, and the warnings that a reader of them needs."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,7 +22,10 @@ from chorus.analysis.results import Results, Series
 from chorus.analysis.variants import NO_IDENTITY
 from chorus.analysis.wording import plural
 from chorus.envs.atari_games import is_atari
-from chorus.runs.logs import final_evaluations
+from chorus.runs.logs import FinalWindow
+
+# A final score that averages fewer evaluations depends on the luck of single evaluations.
+FEWEST_EVALUATIONS = 5
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,8 @@ class AnalysisContext:
     def normalised_by_single_agent(self) -> "AnalysisContext":
         """The same results in scores relative to the single agent, where these are defined."""
         known = references_for(self.results.envs, self.references)
-        return replace(self, normalisation=by_single_agent(self.results, known) or self.normalisation)
+        single = by_single_agent(self.results, known)
+        return replace(self, normalisation=single) if single.envs else self
 
     @property
     def envs(self) -> tuple[str, ...]:
@@ -68,11 +72,33 @@ class AnalysisContext:
         low, high = min(counts, default=0), max(counts, default=0)
         return plural(low, "seed") if low == high else f"{low} to {high} seeds"
 
+    def final_meaning(self, series: Sequence[Series], envs: Sequence[str]) -> str:
+        """`final score: mean of the last 5 of 25 evaluations`."""
+        finals = [f for s in series for env in envs if (f := self.results.final(s, env))]
+        return f"final score: mean of the {describe_windows(w for final in finals for w in final.windows)}"
+
     def incomplete_note(self) -> str:
-        """A sentence that names the series which a figure over all environments leaves out; empty if there are none."""
+        """Sentences about what a figure over all environments leaves out; empty if it is nothing."""
         kept = self.complete_series()
         names = [s.label for s in self.results.series if s not in kept]
-        return f" Not run in every environment, so not shown: {', '.join(names)}." if names else ""
+        series = f" Not run in every environment, so not shown: {', '.join(names)}." if names else ""
+        return self.left_out_note(kept, self.envs) + series
+
+    def left_out_note(self, series: Sequence[Series], shown: Sequence[str]) -> str:
+        """Sentences about the environments that are not shown and the runs that do not count; empty if all do."""
+        parts = []
+        for env in self.results.envs:
+            missing = dict.fromkeys(s.label for s in series if not self.results.curve(s, env))
+            absent = f"no evaluation of {', '.join(missing)}" if missing else "not run with every setting"
+            if env not in shown:
+                parts.append(f"{env} ({self.normalisation.left_out.get(env) or absent})")
+        environments = f" Left out: {', '.join(parts)}." if parts else ""
+        finals = {
+            (s.variant.label, env): f.left_out for s in series for env in shown if (f := self.results.final(s, env))
+        }
+        unfinished = sum(finals.values())
+        runs = f" Final scores leave out {plural(unfinished, 'run')} that did not end." if unfinished else ""
+        return environments + runs
 
 
 def make_context(
@@ -92,10 +118,45 @@ def x_label(envs: Sequence[str]) -> str:
     return "frames" if all(map(is_atari, envs)) else "agent steps"
 
 
-def final_meaning(envs: Sequence[str]) -> str:
-    counts = sorted({final_evaluations(env) for env in envs})
-    last = " or ".join(map(str, counts))
-    return f"final score: mean of a run's last {last} evaluations, or of all if there are fewer"
+def describe_windows(windows: Iterable[FinalWindow]) -> str:
+    """`last 5 of 25 evaluations`, or `last 5 of 20 to 25 or last 10 of 200 evaluations`."""
+    totals: dict[int, set[int]] = {}
+    for window in windows:
+        totals.setdefault(window.last, set()).add(window.of)
+    parts = []
+    for last, counts in sorted(totals.items()):
+        low, high = min(counts), max(counts)
+        parts.append(f"last {last} of {low if low == high else f'{low} to {high}'}")
+    return f"{' or '.join(parts)} evaluations"
+
+
+def window_warnings(results: Results) -> list[str]:
+    """Sentences about final scores that average too much of a run, or too few evaluations."""
+    long: dict[str, set[FinalWindow]] = {}
+    short: dict[str, set[FinalWindow]] = {}
+    for env in results.envs:
+        finals = [f for s in results.series if (f := results.final(s, env))]
+        for window in {window for final in finals for window in final.windows}:
+            if 3 * window.last > window.of:
+                long.setdefault(env, set()).add(window)
+            if window.last < FEWEST_EVALUATIONS:
+                short.setdefault(env, set()).add(window)
+    found = []
+    if long:
+        found.append(
+            f"Final scores average more than a third of a run ({_describe(long)}), so they may include the learning "
+            f"phase in {', '.join(long)}; more evaluations (a smaller --iteration-steps) separate them."
+        )
+    if short:
+        found.append(
+            f"Final scores average fewer than {FEWEST_EVALUATIONS} evaluations ({_describe(short)}), so they are noisy "
+            f"in {', '.join(short)}; --final-evaluations sets the number."
+        )
+    return found
+
+
+def _describe(windows: dict[str, set[FinalWindow]]) -> str:
+    return describe_windows(window for some in windows.values() for window in some)
 
 
 def find_warnings(context: AnalysisContext) -> list[str]:
@@ -120,11 +181,12 @@ def find_warnings(context: AnalysisContext) -> list[str]:
     if dataset.damaged_lines:
         found.append(f"{plural(dataset.damaged_lines, 'damaged line')} skipped (a run was killed while writing).")
     if outside := [env for env in results.envs if env not in context.normalisation.envs]:
-        found.append(f"Not normalised, so only in their own figures: {', '.join(outside)}.")
+        why = "; ".join(f"{env}: {context.normalisation.left_out.get(env)}" for env in outside)
+        found.append(f"Not normalised, so only in their own figures: {why}.")
     steps = {env: [f.last_step for s in results.series if (f := results.final(s, env))] for env in results.envs}
     if uneven := [env for env, last in steps.items() if max(last) > 1.05 * min(last)]:
         found.append(f"Algorithms are compared at different numbers of steps in {', '.join(uneven)}.")
-    return found + coverage_warnings(dataset)
+    return found + window_warnings(results) + coverage_warnings(dataset)
 
 
 def coverage_warnings(dataset: Dataset) -> list[str]:

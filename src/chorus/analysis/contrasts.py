@@ -29,6 +29,7 @@ Pair = tuple[Series, Series]
 def gains(context: AnalysisContext, pairs: Sequence[Pair], *, named: bool = True) -> Drawing | None:
     """First minus second: one panel per pair, one bar per environment; `named` puts the pair above its panel."""
     panels = {}
+    left_out: dict[str, None] = {}
     for first, second in pairs:
         envs = context.shared_envs(first, second)
         if envs:
@@ -37,16 +38,22 @@ def gains(context: AnalysisContext, pairs: Sequence[Pair], *, named: bool = True
             count = f"higher in {better} of {len(bars)}"
             name = f"{first.label}\nminus {second.label}: {count}" if named else count
             panels[name] = (context.style(first), bars)
+            left_out |= {context.left_out_note((first, second), envs): None}
     if not panels:
         return None
-    seeds = context.seeds([series for pair in pairs for series in pair], context.envs)
-    caption = f"Mean final scores, {seeds}; logarithmic beyond ±{SYMLOG_LINEAR:g}. Lines: {INTERVAL}."
+    compared = [series for pair in pairs for series in pair]
+    seeds, final = context.seeds(compared, context.envs), context.final_meaning(compared, context.envs)
+    caption = (
+        f"Mean final scores, {seeds}; {final}; logarithmic beyond ±{SYMLOG_LINEAR:g}. "
+        f"Lines: {INTERVAL}.{''.join(left_out)}"
+    )
     return figures.improvement_bars(panels, x_label=f"difference in {context.normalisation.axis}", caption=caption)
 
 
 def probabilities(context: AnalysisContext, pairs: Sequence[Pair]) -> Drawing | None:
     """The probability that a run of the first beats a run of the second, for each pair."""
     shown = {}
+    left_out: dict[str, None] = {}
     for first, second in pairs:
         envs = context.shared_envs(first, second)
         if not envs:
@@ -61,13 +68,15 @@ def probabilities(context: AnalysisContext, pairs: Sequence[Pair]) -> Drawing | 
             low, high = map(float, percentile_interval(samples))
         found = IntervalEstimate(value, low, high, min(len(x), len(y)))
         shown[first.label, second.label] = (context.style(first), found)
+        left_out |= {context.left_out_note((first, second), envs): None}
     if not shown:
         return None
-    seeds = context.seeds([series for pair in pairs for series in pair], context.envs)
+    compared = [series for pair in pairs for series in pair]
+    seeds, final = context.seeds(compared, context.envs), context.final_meaning(compared, context.envs)
     caption = (
         "The probability that a run of the first has a higher final score than a run of the second in the same "
-        f"environment, averaged over environments ({seeds}); ties count half. Lines: 95 % stratified bootstrap "
-        f"intervals, {PROBABILITY_RESAMPLES:,} resamples."
+        f"environment, averaged over environments ({seeds}; {final}); ties count half. Lines: 95 % stratified "
+        f"bootstrap intervals, {PROBABILITY_RESAMPLES:,} resamples.{''.join(left_out)}"
     )
     return figures.improvement_probabilities(shown, caption=caption)
 
@@ -82,20 +91,29 @@ def tandem_gaps(context: AnalysisContext, single: Series, ensemble: Variant, tan
     envs = context.shared_envs(single, active, passive, member)
     if len(envs) < 2:
         return None
-    gaps = {}
+    gaps, no_multiple = {}, []
     for env in envs:
         alone, act, pas, ens = (
             float(np.nanmean(normalised_matrix(context.results, s, (env,), context.normalisation)))
             for s in (single, active, passive, member)
         )
         # Human-normalised scores become multiples of the single agent's; others are relative to it already.
-        size = alone if context.normalisation.kind == "human" and alone > 0 else 1.0
+        size = alone if context.normalisation.kind == "human" else 1.0
+        if size <= 0:
+            no_multiple.append(env)
+            continue
         gaps[env] = figures.Gap((act - pas) / size, (alone - ens) / size, alone)
+    if not gaps:
+        return None
     caption = (
         f"One dot per environment, {context.seeds([active, member], envs)} each, in scores normalised by the single "
-        f"agent. Hollow dots are left out of the correlation: the single agent scores below {LOWEST_SINGLE_SCORE}, "
-        "or the ensemble does better than the single agent. On the diagonal both gaps are equal."
+        f"agent; {context.final_meaning([single, active, passive, member], envs)}. Hollow dots are left out of the "
+        f"correlation: the single agent scores below {LOWEST_SINGLE_SCORE}, or the ensemble does better than "
+        "the single agent. On the diagonal both gaps are equal."
+        f"{context.left_out_note((single, active, passive, member), envs)}"
     )
+    if no_multiple:
+        caption += f" Not drawn, because the single agent is not above a random policy: {', '.join(no_multiple)}."
     return figures.gap_scatter(gaps, style=context.style(active), caption=caption)
 
 
@@ -111,7 +129,8 @@ def diversity(context: AnalysisContext, measure: DiversityMeasure) -> Drawing | 
         return None
     caption = (
         f"{measure.meaning}, on states visited by the individual policy; 0 means that all members agree. Mean over "
-        f"environments, {context.seeds(shown, context.results.envs)} each; lines: {INTERVAL}."
+        f"environments, {context.seeds(shown, context.results.envs)} each, of each run's "
+        f"{context.final_meaning(shown, context.results.envs).removeprefix('final score: ')}; lines: {INTERVAL}."
     )
     return figures.score_bars(bars, x_label=measure.axis, caption=caption)
 
@@ -148,8 +167,9 @@ def sweep(context: AnalysisContext, axis: SweepAxis) -> Drawing | None:
     ]
     where = f"{len(envs)} environments" if len(envs) > 1 else envs[0]
     caption = (
-        f"Final scores over {where}, {context.seeds(every, envs)} each; {context.normalisation.meaning}. "
-        f"Error bars: {INTERVAL}."
+        f"Final scores over {where}, {context.seeds(every, envs)} each; {context.normalisation.meaning}; "
+        f"{context.final_meaning(every, envs)}. "
+        f"Error bars: {INTERVAL}.{context.left_out_note(every, envs)}"
     )
     return figures.sweep(
         rows, x_label=axis.style.title, caption=caption, references={score: levels}, log_x=axis.style.log

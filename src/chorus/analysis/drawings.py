@@ -13,7 +13,7 @@ from chorus.analysis.bootstrap import (
     resampled,
 )
 from chorus.analysis.comparisons import aggregate_band, env_band, normalised_matrix
-from chorus.analysis.context import AnalysisContext, final_meaning, x_label
+from chorus.analysis.context import AnalysisContext, x_label
 from chorus.analysis.figures import Drawing
 from chorus.analysis.results import SMOOTHING_WINDOW, Series
 from chorus.analysis.wording import plural
@@ -38,7 +38,7 @@ def learning_curves(
     caption = (
         f"Interquartile mean over {len(context.envs)} environments; {context.normalisation.meaning}. "
         f"{context.seeds(shown, context.envs)} per environment; bands: 95 % stratified bootstrap intervals, "
-        f"{CURVE_RESAMPLES:,} resamples.{context.incomplete_note()}"
+        f"{CURVE_RESAMPLES:,} resamples.{_scored(context, shown)}{context.incomplete_note()}"
     )
     return figures.learning_curves(
         lines,
@@ -110,7 +110,7 @@ def final_aggregates(context: AnalysisContext, series: Sequence[Series]) -> Draw
     caption = (
         f"{plural(len(context.envs), 'environment')}, {context.seeds(shown, context.envs)} each; "
         f"{context.normalisation.meaning}; "
-        f"{final_meaning(context.envs)}. ▲ higher is better, ▼ lower is better. "
+        f"{context.final_meaning(shown, context.envs)}. ▲ higher is better, ▼ lower is better. "
         f"Lines: 95 % stratified bootstrap intervals, {FINAL_RESAMPLES:,} resamples.{context.incomplete_note()}"
     )
     return figures.interval_estimates(panels, caption=caption, direction=ARROWS)
@@ -138,9 +138,18 @@ def profiles(context: AnalysisContext, series: Sequence[Series]) -> Drawing | No
         lines.append(figures.Line(s.label, context.style(s), thresholds, profile(matrix), low, high, runs))
     caption = (
         "Share of runs whose final score is higher than the value on the axis, averaged over environments; "
-        f"{context.normalisation.meaning}. Bands: 95 % stratified bootstrap intervals, {PROFILE_RESAMPLES} resamples."
+        f"{context.normalisation.meaning}; {context.final_meaning(shown, context.envs)}. Bands: 95 % stratified "
+        f"bootstrap intervals, {PROFILE_RESAMPLES} resamples.{context.incomplete_note()}"
     )
     return figures.performance_profiles(lines, x_label=context.normalisation.axis, caption=caption)
+
+
+def _scored(context: AnalysisContext, series: Sequence[Series]) -> str:
+    """What a final score is, where scores are normalised by one."""
+    if context.normalisation.kind == "human":
+        return ""
+    meaning = context.final_meaning(series, context.envs)
+    return f" {meaning[:1].upper()}{meaning[1:]}."
 
 
 def _smoothed(window: int) -> str:

@@ -21,7 +21,19 @@ from chorus.errors import ChorusError
 from chorus.runs.logs import EVALUATION, MetricColumns, Run
 
 LONG_COLUMNS = ("run", "env", "algorithm", "seed", "iteration", "step", "frames", "metric", "value")
-FINAL_COLUMNS = ("env", "algorithm", "policy", "seed", "run", "score", "evaluations", "last_step", "finished")
+# A score is the mean of the last `averaged` of a run's `evaluations`.
+FINAL_COLUMNS = (
+    "env",
+    "algorithm",
+    "policy",
+    "seed",
+    "run",
+    "score",
+    "averaged",
+    "evaluations",
+    "last_step",
+    "finished",
+)
 # Names of an ensemble's policies in the authors' fork of Dopamine.
 DOPAMINE_POLICY = {"individual": "Random", "aggregate": "Vote", "active": "Active", "passive": "Passive"}
 DOPAMINE_TRAINING = {"charts/episodic_return": "Train/AverageReturns", "losses/td_loss": "Train/Loss"}
@@ -60,9 +72,9 @@ def export_final_scores(dataset: Dataset, path: Path) -> Path:
             final = results.final(series, env)
             if final is None:
                 continue
-            for score, run, seed in zip(final.values, final.runs, final.seeds, strict=True):
+            for score, run, seed, window in zip(final.values, final.runs, final.seeds, final.windows, strict=True):
                 name = dataset.runs[run].name
-                end = (final.evaluations, final.last_step, final.finished)
+                end = (window.last, window.of, final.last_step, final.finished)
                 rows.append((env, series.variant.label, series.policy, seed, name, float(score), *end))
     return _write_csv(path, FINAL_COLUMNS, rows)
 

@@ -9,7 +9,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from chorus.analysis.results import Results, Series
-from chorus.analysis.variants import CAPACITY, MEMBERS, PASSIVE_SHARE, SHARED_LAYERS, AxisStyle, Variant
+from chorus.analysis.variants import (
+    CAPACITY,
+    MEMBERS,
+    PASSIVE_SHARE,
+    SHARED_LAYERS,
+    AxisStyle,
+    Variant,
+    rank_by_defaults,
+)
 
 # Settings that count as swept wherever they tell variants of one preset apart, as when several sweeps are mixed.
 COMMON_AXES = {
@@ -121,7 +129,7 @@ def find_sweep_axes(results: Results) -> tuple[SweepAxis, ...]:
             lines.setdefault(repr((variant.preset, title, _other_settings(variant, path))), []).append(variant)
         several = [line for line in lines.values() if len({v.number(path) for v in line}) > 1]
         if several:
-            singles = [v for v in variants if v.role == "single"] if of_ensembles else []
+            singles = rank_by_defaults([v for v in variants if v.role == "single"], variants) if of_ensembles else []
             ordered = tuple(_ordered(line, path) for line in several)
             found.append(SweepAxis(path, style, ordered, tuple(singles[:1])))
     return tuple(found)

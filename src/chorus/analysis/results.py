@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from chorus.analysis.loading import Dataset
 from chorus.analysis.variants import Variant
-from chorus.runs.logs import final_evaluations
+from chorus.runs.logs import FinalWindow, final_evaluations
 
 # The paper's smoothing of curves, in evaluations.
 SMOOTHING_WINDOW = 5
@@ -89,7 +89,7 @@ class Final:
     values: np.ndarray
     runs: tuple[int, ...]
     seeds: tuple[int, ...]
-    evaluations: int  # each score is the mean of this many evaluations
+    windows: tuple[FinalWindow, ...]  # the evaluations that each score is the mean of
     last_step: int
     finished: bool  # if False, no run has ended and these are the scores so far
     left_out: int  # runs that have not ended, while others have
@@ -137,18 +137,22 @@ class Results:
             return None
         ended = [self.dataset.runs[run].has_ended for run in curve.runs]
         chosen = [row for row, end in enumerate(ended) if end or not any(ended)]
-        count = min(final_evaluations(env), curve.values.shape[1])
-        values = np.array([final_score(curve.values[row], count) for row in chosen])
+        windows = [self._window(curve, row) for row in chosen]
+        values = np.array([final_score(curve.values[row], w.last) for row, w in zip(chosen, windows, strict=True)])
         points = np.isfinite(curve.values[chosen]).any(axis=0)
         return Final(
             values=values,
             runs=tuple(curve.runs[row] for row in chosen),
             seeds=tuple(curve.seeds[row] for row in chosen),
-            evaluations=count,
+            windows=tuple(windows),
             last_step=int(curve.steps[points][-1]),
             finished=any(ended),
             left_out=len(ended) - len(chosen),
         )
+
+    def _window(self, curve: Curve, row: int) -> FinalWindow:
+        count = int(np.isfinite(curve.values[row]).sum())
+        return FinalWindow(min(final_evaluations(self.dataset.runs[curve.runs[row]].config), count), count)
 
     def score_matrix(self, series: Series, envs: Sequence[str]) -> np.ndarray:
         """Final scores as a (runs x tasks) matrix, NaN where an environment has fewer runs than another."""

@@ -21,8 +21,8 @@ ROLES = ("single", "ensemble", "tandem", "cerl", "ablation", "published")
 # The settings that a label names first; others follow in alphabetical order. The scale comes before the settings that
 # are relative to its defaults.
 LABEL_ORDER = ("scale", "hyperparameters", MEMBERS, SHARED_LAYERS, PASSIVE_SHARE, CAPACITY, "schedule.total_steps")
-# Parts of a configuration that change no result.
-_IGNORED = ("seed", "env.id", "runtime")
+# Parts of a configuration that change no evaluation.
+_IGNORED = ("seed", "env.id", "runtime", "evaluation.final_evaluations")
 NO_IDENTITY = (
     "meta.json has no identity (an older version wrote it): the run is shown under its preset's name and compared "
     "with no other group"
@@ -196,6 +196,22 @@ def distinguishing_settings(entries: Iterable[tuple[str, dict[str, Any]]]) -> li
         if refined > parts:
             chosen, parts = [*chosen, path], refined
     return chosen[1:]
+
+
+def rank_by_defaults(singles: Sequence[Variant], variants: Sequence[Variant]) -> list[Variant]:
+    """Single agents in the order in which they are taken as the reference of a comparison.
+
+    First come those with the fewest settings that differ from their preset's defaults, then those that differ least
+    from one of the plain ensembles, have the fewest settings at all, and have the most runs.
+    """
+    ensembles = [v for v in variants if v.role == "ensemble"]
+
+    def order(single: Variant) -> tuple[int, int, int, int, str]:
+        changed = sum(path not in ("scale", "hyperparameters") for path in single.identity.settings)
+        nearest = min((single.distance(ensemble) for ensemble in ensembles), default=0)
+        return changed, nearest, len(single.settings), -len(single.runs), single.label
+
+    return sorted(singles, key=order)
 
 
 def section(content: Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -122,16 +122,20 @@ def _envs() -> None:
 def _scales() -> None:
     from chorus.config.scales import SCALE_ROWS
 
-    columns = ("family", "scale", "total", "iteration", "envs", "buffer", "batch", "N", "network")
-    print("{:<9}{:<8}{:>12}{:>11}{:>6}{:>11}{:>7}{:>4}  {}".format(*columns))
+    columns = ("family", "scale", "total", "iteration", "final", "envs", "buffer", "batch", "N", "network")
+    print("{:<9}{:<8}{:>12}{:>11}{:>11}{:>6}{:>11}{:>7}{:>4}  {}".format(*columns))
     for (family, scale), row in SCALE_ROWS.items():
         layers = [f"conv {c.features} {c.kernel}x{c.kernel}/{c.stride}" for c in getattr(row.torso, "convolutions", ())]
         network = ", ".join([*layers, *(f"dense {width}" for width in getattr(row.torso, "dense", ()))])
+        final = f"{row.final_evaluations} of {-(-row.total // row.iteration)}"
         print(
-            f"{family:<9}{scale:<8}{row.total:>12,}{row.iteration:>11,}{row.slots:>6}{row.buffer:>11,}"
+            f"{family:<9}{scale:<8}{row.total:>12,}{row.iteration:>11,}{final:>11}{row.slots:>6}{row.buffer:>11,}"
             f"{row.batch:>7}{row.members:>4}  {network}"
         )
-    print("\ntotal and iteration in agent steps; `chorus show PRESET --env ID --scale S` prints a whole configuration")
+    print(
+        "\ntotal and iteration in agent steps; final: how many of a run's evaluations its final score is the mean of; "
+        "`chorus show PRESET --env ID --scale S` prints a whole configuration"
+    )
 
 
 def _studies(args: argparse.Namespace) -> None:

@@ -42,9 +42,9 @@ def interrupted(path: Path) -> Iterator[None]:
 def report(path: Path) -> int:
     """Print final scores, the run folder and the next command; returns the exit code, 1 for a diverged run."""
     status = RunDirectory(path).read_status()
-    scores, iterations = final_returns(path)
+    scores, window = final_returns(path)
     for name, value in scores.items():
-        print(f"  {name:<16} {value:10.2f}   mean return over the last {iterations} iteration(s)")
+        print(f"  {name:<16} {value:10.2f}   final score: mean of the {window} evaluations")
     for member in status.get("diverged_members", []):
         print(f"  member {member} diverged")
     if sizes := disk_use(path):

@@ -79,6 +79,7 @@ def base_config(spec: EnvSpec, scale: Scale, hyperparameters: Hyperparameters, s
             steps=row.eval_steps,
             slots=row.eval_slots,
             epsilon=row.eval_epsilon,
+            final_evaluations=row.final_evaluations,
             policies={"individual": RandomMember()},
         ),
         runtime=Runtime(threads=row.threads),

@@ -15,7 +15,11 @@ from chorus.training.acting import LinearEpsilon
 
 @dataclass(frozen=True, kw_only=True)
 class ScaleRow:
-    """One row of the table. Steps are agent steps over all slots; `source` says where its numbers come from."""
+    """One row of the table. Steps are agent steps over all slots; `source` says where its numbers come from.
+
+    A final score is the mean of the last `final_evaluations` of total / iteration evaluations: at the laptop scale of
+    the last fifth of 25, so that it leaves out the learning phase.
+    """
 
     source: str
     torso: Torso
@@ -31,6 +35,7 @@ class ScaleRow:
     members: int
     eval_episodes: int
     eval_slots: int
+    final_evaluations: int
     eval_steps: int = 0
     eval_epsilon: float = 0.01
     update_steps: int = 4
@@ -76,6 +81,7 @@ _SMOKE = ScaleRow(
     members=3,
     eval_episodes=4,
     eval_slots=2,
+    final_evaluations=1,
     episode_cap=300,
     quantiles=20,
 )
@@ -88,12 +94,14 @@ _MINATAR_LAPTOP = ScaleRow(
     batch=32,
     target_updates=1_000,
     epsilon=LinearEpsilon(final=0.01, decay_steps=100_000, warmup_steps=5_000),
-    slots=8,
-    iteration=50_000,
+    # An iteration must be able to hold one episode of each environment: 4 x 5,000 steps.
+    slots=4,
+    iteration=20_000,
     total=500_000,
     members=10,
-    eval_episodes=60,
+    eval_episodes=20,
     eval_slots=20,
+    final_evaluations=5,
     # An update compares all pairs of quantiles: 200 would be sixteen times the work.
     quantiles=50,
 )
@@ -107,11 +115,12 @@ _FLAT_LAPTOP = ScaleRow(
     target_updates=500,
     epsilon=LinearEpsilon(final=0.02, decay_steps=20_000, warmup_steps=1_000),
     slots=4,
-    iteration=10_000,
+    iteration=8_000,
     total=200_000,
     members=5,
-    eval_episodes=20,
+    eval_episodes=16,
     eval_slots=4,
+    final_evaluations=5,
     quantiles=50,
 )
 
@@ -129,6 +138,7 @@ _ATARI_PAPER = ScaleRow(
     members=10,
     eval_episodes=1,
     eval_slots=1,
+    final_evaluations=10,
     eval_steps=125_000,
     reward_clip=1.0,
     threads=2,
@@ -157,12 +167,14 @@ _ATARI_LAPTOP = replace(
     target_updates=500,
     n_step=5,
     epsilon=LinearEpsilon(final=0.02, decay_steps=40_000, warmup_steps=5_000),
-    slots=8,
-    iteration=40_000,
+    # An iteration must be able to hold one episode of each environment: 2 x 5,000 steps.
+    slots=2,
+    iteration=16_000,
     total=400_000,
     members=5,
-    eval_episodes=16,
+    eval_episodes=8,
     eval_slots=8,
+    final_evaluations=5,
     eval_steps=0,
     episode_cap=5_000,
     threads=1,
@@ -189,6 +201,7 @@ _CONTROL_PAPER = ScaleRow(
     members=10,
     eval_episodes=30,
     eval_slots=10,
+    final_evaluations=5,
     eval_epsilon=0.0,
     update_steps=1,
     threads=2,
@@ -203,7 +216,11 @@ SCALE_ROWS: dict[tuple[str, Scale], ScaleRow] = {
         _MINATAR_LAPTOP,
         source="paper scale for MinAtar, which the paper does not use: the standard network, 5M steps",
         torso=_minatar_torso(16, 128),
+        slots=8,
+        iteration=50_000,
         total=5_000_000,
+        eval_episodes=60,
+        final_evaluations=10,
         quantiles=200,
     ),
     ("flat", "smoke"): _SMOKE,
@@ -224,11 +241,11 @@ SCALE_ROWS: dict[tuple[str, Scale], ScaleRow] = {
         buffer=20_000,
         batch=128,
         epsilon=_random_for(1_000),
-        iteration=10_000,
+        iteration=4_000,
         total=100_000,
         members=5,
-        eval_episodes=5,
-        eval_slots=5,
+        eval_episodes=4,
+        eval_slots=4,
         threads=1,
     ),
     ("control", "paper"): _CONTROL_PAPER,

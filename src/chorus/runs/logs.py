@@ -188,26 +188,45 @@ def last_step(log: Path) -> int:
     return 0
 
 
-def final_evaluations(env: str) -> int:
-    """The number of last evaluations that the final score is the mean of."""
-    return 5 if _MUJOCO.fullmatch(env) else 10
+@dataclass(frozen=True, order=True)
+class FinalWindow:
+    """A final score is the mean of the last `last` of a run's `of` evaluations."""
+
+    last: int
+    of: int
+
+    def __str__(self) -> str:
+        return f"last {self.last} of {self.of}"
 
 
-def final_returns(path: Path) -> tuple[dict[str, float], int]:
-    """The mean return of each policy over the last evaluations of a run, and how many evaluations those are."""
+def final_evaluations(config: dict[str, Any]) -> int:
+    """The number of last evaluations that a run's final score is the mean of.
+
+    Runs of older versions do not record it: 5 for MuJoCo and 10 for everything else, as these versions had it.
+    """
+    evaluation = config.get("evaluation")
+    count = evaluation.get("final_evaluations") if isinstance(evaluation, dict) else None
+    if isinstance(count, int) and not isinstance(count, bool) and count >= 1:
+        return count
+    return 5 if _MUJOCO.fullmatch(env_id(config)) else 10
+
+
+def final_returns(path: Path) -> tuple[dict[str, float], FinalWindow]:
+    """The final score of each policy of a run, and the evaluations that it is the mean of."""
     problems: list[str] = []
     names = MetricNames()
     columns, _, _ = read_metrics(path / "metrics.jsonl", names, problems)
     config = read_object(path / "config.json", problems)
     if problems:
         raise ChorusError(f"{path} cannot be read as a run: {'; '.join(problems)}; pass a run directory")
-    last = final_evaluations(env_id(config))
+    last = final_evaluations(config)
     returns = {}
     for name in names.names():
         if match := EVALUATION.fullmatch(name):
             returns[match[1]] = columns.value[columns.metric == names.number(name)]
-    iterations = min(last, max(map(len, returns.values()), default=0))
-    return {policy: float(np.mean(values[-last:])) for policy, values in returns.items()}, iterations
+    count = max(map(len, returns.values()), default=0)
+    scores = {policy: float(np.mean(values[-last:])) for policy, values in returns.items()}
+    return scores, FinalWindow(min(last, count), count)
 
 
 def disk_use(path: Path) -> tuple[float, float] | None:

@@ -97,6 +97,13 @@ class EvaluationSettings:
         within=AT_LEAST_1,
         help="agent steps after which an evaluation episode is cut where nothing else limits it",
     )
+    final_evaluations: int = option(
+        10,
+        flag="final-evaluations",
+        unit="K",
+        within=AT_LEAST_1,
+        help="how many of a run's last evaluations its final score is the mean of; changes reports, not training",
+    )
     policies: dict[str, Policy] = option(default_factory=dict, help="the policies that are evaluated, by name")
 
     @property

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from chorus.analysis import figures
-from chorus.analysis.context import AnalysisContext, final_meaning, find_warnings, make_context
+from chorus.analysis.context import AnalysisContext, find_warnings, make_context
 from chorus.analysis.contrasts import INTERVAL
 from chorus.analysis.diagnosis.evidence import with_one_budget
 from chorus.analysis.diagnosis.verdicts import Diagnosis, diagnose
@@ -78,7 +78,7 @@ def difference_bars(context: AnalysisContext, diagnosis: Diagnosis) -> figures.D
     series = [one for found in diagnosis.contrasts.values() for one in (found.first, found.second)]
     env = (diagnosis.env,)
     caption = (
-        f"Difference of mean final returns, {context.seeds(series, env)}; {final_meaning(env)}. "
+        f"Difference of mean final returns, {context.seeds(series, env)}; {context.final_meaning(series, env)}. "
         f"Lines: {INTERVAL}; a line that crosses zero settles nothing."
     )
     return figures.score_bars(bars, x_label="difference in return", caption=caption)

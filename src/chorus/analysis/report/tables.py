@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chorus.analysis.bootstrap import MeanResampler
+from chorus.analysis.context import describe_windows
 from chorus.analysis.loading import Dataset
 from chorus.analysis.results import Results
 from chorus.analysis.wording import short_number
@@ -68,7 +69,7 @@ def final_table(results: Results, resampler: MeanResampler) -> Table:
                 number_cell(found.high),
                 number_cell(found.runs, str(found.runs)),
                 number_cell(final.last_step, short_number(final.last_step)),
-                number_cell(final.evaluations, str(final.evaluations)),
+                number_cell(final.windows[0].last, describe_windows(final.windows)),
                 text_cell(_remark(final.finished, final.left_out)),
             )
             rows.append(Row(cells, series.label, env))
@@ -80,7 +81,7 @@ def final_table(results: Results, resampler: MeanResampler) -> Table:
         "95 % high",
         "Seeds",
         "Steps",
-        "Evaluations",
+        "Mean of the",
         "Remark",
     )
     return Table("final-scores-table", columns, tuple(rows))
