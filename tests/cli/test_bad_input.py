@@ -73,7 +73,7 @@ WRONG_OPTIONS = [
     ((*CARTPOLE, "--passive-share", "0.2"), ("--passive-share 0.2", "belongs to tandem")),
     (("double-dqn", "--env", "CartPole-v1", "--members", "3"), ("--members 3", "belongs to bootstrapped-dqn")),
     (("tandem", "--env", "CartPole-v1", "--passive-share", "2"), ("--passive-share is 2.0", "between 0 and 1")),
-    (("cerl", "--env", "Pendulum-v1"), ("cerl chooses among Discrete actions", "'Pendulum-v1' has a Box", "a preset for Box")),
+    (("cerl", "--env", "Pendulum-v1"), ("cerl chooses among Discrete actions", "has a Box", "a preset for Box")),
     (("sac", "--env", "CartPole-v1"), ("sac acts within a Box", "2 Discrete actions", "a preset for Discrete")),
     (("sac", "--env", "Pendulum-v1", "--members", "3"), ("--members 3", "belongs to", "ensemble-sac")),
     (("sac-tandem", "--env", "Pendulum-v1", "--members", "3"), ("--members 3", "does not apply to sac-tandem")),
