@@ -157,7 +157,9 @@ def find_variants(runs: Sequence[Run]) -> tuple[Variant, ...]:
         by_preset.setdefault(run.preset, []).append(position)
     variants: list[Variant] = []
     for preset, positions in by_preset.items():
-        entries = {p: _comparable(identities[p]) for p in positions}
+        # A run started by another sweep does not record this setting; its configuration does.
+        recorded = dict.fromkeys(path for p in positions for path in identities[p].settings)
+        entries = {p: _comparable(identities[p], recorded, flatten(runs[p].config)) for p in positions}
         paths = distinguishing_settings([(runs[p].env, entries[p]) for p in positions])
         groups: dict[str, list[int]] = {}
         for p in positions:
@@ -220,8 +222,10 @@ def section(content: Mapping[str, Any], name: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _comparable(identity: Identity) -> dict[str, Any]:
-    return {"title": identity.title} | {path: one.value for path, one in identity.settings.items()}
+def _comparable(identity: Identity, paths: Iterable[str], config: dict[str, Any]) -> dict[str, Any]:
+    """The title and the values at these paths, from the identity or else from the configuration."""
+    own = identity.settings
+    return {"title": identity.title} | {path: own[path].value if path in own else config.get(path) for path in paths}
 
 
 def _distinct(by_env: dict[str, list[dict[str, Any]]], paths: list[str]) -> int:
