@@ -8,7 +8,7 @@ from synthetic_runs import SyntheticRun
 
 from chorus.analysis import figures
 from chorus.analysis.loading import load_runs
-from chorus.analysis.report.sections import data_shares, read_value_map
+from chorus.analysis.report.sections import read_value_map
 from chorus.ensemble.value_map import ValueMap
 
 STYLE = figures.LineStyle(2)
@@ -44,8 +44,8 @@ def test_shares_of_data(tmp_path: Path) -> None:
     SyntheticRun(preset="bootstrapped-dqn", options={"members": 4}).write(tmp_path)
     SyntheticRun(preset="tandem").write(tmp_path)
     ensemble, tandem = load_runs([tmp_path]).variants
-    assert data_shares(ensemble) == pytest.approx([0.25] * 4)
-    assert data_shares(tandem) == pytest.approx([0.9, 0.1])
+    assert ensemble.identity.shares == pytest.approx([0.25] * 4)
+    assert tandem.identity.shares == pytest.approx([0.9, 0.1])
 
 
 def test_heads_and_targets_tabulate_every_head_and_draw_the_arrows_that_fit() -> None:

@@ -61,6 +61,8 @@ class Identity:
     settings: Mapping[str, Setting]
     axes: Mapping[str, AxisStyle]
     """One axis per setting that the sweep or study of the run varied."""
+    shares: tuple[float, ...] = ()
+    """The share of the episodes that each member generates; empty if unknown or if all members act together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +139,7 @@ def read_identity(run: Run) -> Identity:
             for path in (swept if isinstance(swept, list) else [])
             if isinstance(path, str)
         },
+        shares=_read_shares(content.get("shares")),
     )
 
 
@@ -220,6 +223,11 @@ def section(content: Mapping[str, Any], name: str) -> dict[str, Any]:
     """An object inside a JSON object; empty if it is missing or something else."""
     value = content.get(name)
     return value if isinstance(value, dict) else {}
+
+
+def _read_shares(content: Any) -> tuple[float, ...]:
+    sound = isinstance(content, list) and all(type(share) in (int, float) and 0 <= share <= 1 for share in content)
+    return tuple(map(float, content)) if sound else ()
 
 
 def _comparable(identity: Identity, paths: Iterable[str], config: dict[str, Any]) -> dict[str, Any]:

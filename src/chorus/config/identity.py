@@ -35,6 +35,8 @@ def identity(resolved: Resolved) -> dict[str, Any]:
         "axes": {path: {"title": o.axis or path, "log": o.log_axis} for path, o in options.items()},
         "arm": " ".join([preset.name, *(f"{path}={value}" for path, value in changed.items())]),
         "study": resolved.request.study,
+        # Of the episodes, by member; null if all members choose every action together.
+        "shares": None if config.acting.uses_members else config.acting.shares(config.agent.members).tolist(),
     }
 
 

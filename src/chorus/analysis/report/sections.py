@@ -120,27 +120,20 @@ def diagram_panels(context: AnalysisContext) -> list[Panel]:
     for variant in dataset.variants:
         if variant.role != "published":
             kinds.setdefault(_diagram_kind(variant), variant)
-    shares = {v.label: (context.palette.style(v, "aggregate"), data_shares(v)) for v in kinds.values()}
+    known = [v for v in kinds.values() if v.identity.shares]
+    shares = {v.label: (context.palette.style(v, "aggregate"), np.array(v.identity.shares)) for v in known}
     by_algorithm = figures.data_shares_by_algorithm(shares) if len(shares) > 1 else None
     drawn: list[Drawn] = [("data-shares", "Who generated the data", by_algorithm)]
     for kind, variant in kinds.items():
         style = context.palette.style(variant, "aggregate")
         value_map = read_value_map(dataset.runs[variant.runs[0]].config, variant.members)
-        if variant.members > 1 and kind in ("members", "tandem"):
-            drawing = figures.who_generates_who_learns(data_shares(variant), style=style)
+        if variant.members > 1 and variant.identity.shares and kind in ("members", "tandem"):
+            drawing = figures.who_generates_who_learns(np.array(variant.identity.shares), style=style)
             drawn.append((f"data-{len(drawn)}", f"{variant.label}: who generates, who learns", drawing))
         if value_map is not None and value_map.heads > 1:
             drawing = figures.heads_and_targets(value_map, style=style)
             drawn.append((f"heads-{len(drawn)}", f"{variant.label}: heads and targets", drawing))
     return _panels(drawn)
-
-
-def data_shares(variant: Variant) -> np.ndarray:
-    """The share of episodes that each member generates: equal, or (1 - p, p) for a tandem."""
-    share = variant.number(PASSIVE_SHARE)
-    if share is not None:
-        return np.array([1 - share, share])
-    return np.full(variant.members, 1 / variant.members)
 
 
 def read_value_map(config: dict[str, Any], members: int) -> ValueMap | None:
