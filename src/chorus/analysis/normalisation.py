@@ -111,7 +111,7 @@ def by_single_agent(results: Results, references: dict[str, Reference]) -> Norma
     )
 
 
-def by_range(results: Results, why: dict[str, str] | None = None) -> Normalisation:
+def by_range(results: Results, why: Mapping[str, str] | None = None) -> Normalisation:
     """0 is the worst final score in an environment, 1 the best; 0 everywhere if they are equal.
 
     `why` says in which environments the single agent cannot be the reference.
