@@ -55,7 +55,7 @@ def demo(runs: Path) -> dict[str, figures.Drawing]:
     for axes in drawing.figure.axes:
         axes.set_ylim(min(lows), max(highs))
     print("| | mean final return | 95 % interval | seeds |\n|---|---|---|---|")
-    for row in final_table(context.results, context.resampler).rows:
+    for row in final_table(context.results).rows:
         _, label, _, _, _, seeds, *_ = (cell.text for cell in row.cells)
         mean, low, high = (f"{cell.sort:.1f}" for cell in row.cells[2:5])
         print(f"| {label} | {mean} | {low} to {high} | {seeds} |")

@@ -100,6 +100,8 @@ def test_five_runs_cover_less_than_they_promise() -> None:
     rng = np.random.default_rng(6)
     hits = [
         e.low <= 0 <= e.high
-        for e in (bootstrap.MeanResampler(rng, 1_000).estimate(rng.normal(size=5)) for _ in range(1_500))
+        for e in (
+            bootstrap.estimate(rng.normal(size=(5, 1)), aggregates.mean, rng, resamples=1_000) for _ in range(1_500)
+        )
     ]
     assert np.mean(hits) == pytest.approx(0.85, abs=0.03)

@@ -51,7 +51,6 @@ def test_a_seed_decides_everything_and_blocks_nothing() -> None:
 def test_one_run_has_no_interval() -> None:
     one = bootstrap.estimate([[1.0, 2.0]], aggregates.mean, np.random.default_rng(0))
     assert one.value == 1.5 and one.runs == 1 and not one.has_interval
-    assert not bootstrap.MeanResampler(np.random.default_rng(0)).estimate([3.0]).has_interval
 
 
 @pytest.mark.parametrize("count", [2, 7, 40, 1_000])
@@ -128,24 +127,3 @@ def coverage(runs: int, datasets: int, rng: np.random.Generator) -> float:
 def test_intervals_cover_what_they_promise() -> None:
     # 400 data sets: the standard error at 95 % is 1.1 %.
     assert coverage(20, 400, np.random.default_rng(15)) == pytest.approx(0.95, abs=0.035)
-
-
-def test_means_of_single_tasks_agree_with_the_general_bootstrap() -> None:
-    values = np.random.default_rng(16).normal(size=8)
-    quick = bootstrap.MeanResampler(np.random.default_rng(17), 20_000).estimate(values)
-    general = bootstrap.estimate(values[:, None], aggregates.mean, np.random.default_rng(18), resamples=20_000)
-    assert quick.value == pytest.approx(general.value)
-    assert (quick.low, quick.high) == (
-        pytest.approx(general.low, abs=0.02),
-        pytest.approx(general.high, abs=0.02),
-    )
-
-
-def test_differences_of_means_are_paired_on_request() -> None:
-    run = np.random.default_rng(19).normal(0, 50, size=6)
-    resampler = bootstrap.MeanResampler(np.random.default_rng(20), 2_000)
-    paired = resampler.difference(run + 2, run, paired=True)
-    apart = resampler.difference(run + 2, run, paired=False)
-    assert (paired.value, paired.low, paired.high) == (pytest.approx(2), pytest.approx(2), pytest.approx(2))
-    assert apart.value == pytest.approx(2) and apart.low < -5 and apart.high > 9
-    assert not resampler.difference([1.0], [2.0], paired=False).has_interval

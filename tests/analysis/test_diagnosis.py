@@ -213,7 +213,7 @@ def test_the_single_agent_is_advised_where_all_ensembles_are_worse(tmp_path: Pat
 
 def test_three_seeds_are_a_hint(tmp_path: Path) -> None:
     found = diagnosis(tmp_path, {name: {p: v[:3] for p, v in policies.items()} for name, policies in PRESENT.items()})
-    hint = "With fewer than 5 seeds intervals are too narrow: take this as a hint."
+    hint = "With fewer than 5 seeds the coverage of intervals was not measured: take this as a hint."
     assert verdicts(found)[CURSE] == "yes" and found.findings[0].details[-1] == hint
     assert not found.advice.settled and found.advice.reasons[-1] == hint
     assert found.advice.headline == "A hint, no more: use Bootstrapped DQN + CERL (agg.)."

@@ -89,7 +89,7 @@ def test_every_figure_of_final_scores_and_the_table_state_the_window(tmp_path: P
     assert expected <= drawn.keys() and len(expected) > 8
     for name in expected:
         assert "mean of the last 5 of 25 evaluations" in drawn[name].caption, name
-    table = final_table(context.results, context.resampler)
+    table = final_table(context.results)
     column = table.columns.index("Mean of the")
     assert {row.cells[column].text for row in table.rows} == {"last 5 of 25 evaluations"}
 

@@ -63,7 +63,8 @@ def test_the_summary_comes_first_and_everything_is_there(page: str) -> None:
     order = ["summary", "overall", "contrasts", "environments", "inside", "diagrams", "scores", "how"]
     places = [page.index(f'id="{name}"') for name in order]
     assert places == sorted(places)
-    for words in ("IQM", "95 %", "50,000 resamples", "2 seeds", "Bootstrap seed 0", "jax", "Download as CSV"):
+    stated = "Student-t intervals over seeds (measured coverage"
+    for words in ("IQM", "95 %", stated, "2 seeds", "Bootstrap seed 0", "jax", "Download as CSV"):
         assert words in page
 
 

@@ -2,7 +2,9 @@
 
 All randomness comes from the generator that is passed in. A resample is a table of how often each run was drawn.
 Resamples are made in blocks, so that memory does not grow with their number. With few runs percentile intervals are
-too narrow: with five runs a nominal 95 % interval covers the truth in about 85 % of cases (docs/report.md).
+too narrow: with five runs a nominal 95 % interval covers the truth in about 85 % of cases (docs/report.md). Final
+scores therefore have the intervals of `chorus.analysis.intervals`; bands of curves and performance profiles are
+percentile intervals, as in rliable.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -18,7 +20,7 @@ CURVE_RESAMPLES = 2_000
 CONFIDENCE = 0.95
 # With fewer runs an interval is drawn, but nothing is concluded from it.
 FEWEST_RUNS = 3
-# With fewer seeds a percentile interval is clearly too narrow (docs/report.md), so conclusions are hints.
+# With fewer seeds the coverage of intervals was not measured (docs/report.md), so conclusions are hints.
 ENOUGH_SEEDS = 5
 # The largest number of counts in one block.
 BLOCK_NUMBERS = 2_000_000
@@ -153,44 +155,6 @@ def percentile_interval(samples: np.ndarray, confidence: float = CONFIDENCE) -> 
     return quantile(tail), quantile(1 - tail)
 
 
-class MeanResampler:
-    """Intervals of the means of single tasks, for many tasks.
-
-    Tasks with the same number of runs share one set of draws. This correlates the intervals of different tasks and
-    changes none of them.
-    """
-
-    def __init__(self, rng: Rng, resamples: int = FINAL_RESAMPLES) -> None:
-        self._rng, self._resamples = rng, resamples
-        self._weights: dict[tuple[int, int], np.ndarray] = {}
-
-    def estimate(self, values: ArrayLike) -> IntervalEstimate:
-        """The mean of one task's runs."""
-        present = _present(values)
-        if len(present) < 2:
-            return IntervalEstimate(float(present[0]) if len(present) else np.nan, np.nan, np.nan, len(present))
-        low, high = map(float, percentile_interval(present @ self._draw(len(present), 0)))
-        return IntervalEstimate(float(present.mean()), low, high, len(present))
-
-    def difference(self, first: ArrayLike, second: ArrayLike, *, paired: bool) -> IntervalEstimate:
-        """The mean of the first minus the mean of the second; paired values come from the same runs."""
-        if paired:
-            return self.estimate(np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64))
-        x, y = _present(first), _present(second)
-        runs = min(len(x), len(y))
-        value = float(x.mean() - y.mean()) if runs else np.nan
-        if runs == 0 or max(len(x), len(y)) < 2:
-            return IntervalEstimate(value, np.nan, np.nan, runs)
-        samples = x @ self._draw(len(x), 0) - y @ self._draw(len(y), 1)
-        low, high = map(float, percentile_interval(samples))
-        return IntervalEstimate(value, low, high, runs)
-
-    def _draw(self, runs: int, side: int) -> np.ndarray:
-        if (runs, side) not in self._weights:
-            self._weights[runs, side] = _weights(runs, self._rng, self._resamples)
-        return self._weights[runs, side]
-
-
 def mean_curve_interval(values: np.ndarray, rng: Rng, resamples: int = CURVE_RESAMPLES) -> np.ndarray:
     """Interval of the mean over runs of curves [runs, points], NaN where a run has no point: [2, points].
 
@@ -232,8 +196,3 @@ def _points_with_same_runs(present: np.ndarray) -> Iterator[np.ndarray]:
 def _weights(runs: int, rng: Rng, resamples: int) -> np.ndarray:
     """The share of each run in each resample of one task: [runs, resamples]."""
     return draw_counts(np.ones((runs, 1), bool), rng, resamples)[:, 0] / runs
-
-
-def _present(values: ArrayLike) -> np.ndarray:
-    every = np.asarray(values, dtype=np.float64)
-    return every[np.isfinite(every)]

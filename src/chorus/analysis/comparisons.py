@@ -1,22 +1,17 @@
-"""Curves, final scores and differences of series with their bootstrap intervals."""
+"""Curves, final scores and differences of series with their intervals."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from chorus.analysis import aggregates
+from chorus.analysis import aggregates, intervals
 from chorus.analysis.bootstrap import (
     CURVE_RESAMPLES,
-    FINAL_RESAMPLES,
     IntervalEstimate,
-    MeanResampler,
     Rng,
-    estimate,
     iqm_curve_interval,
     mean_curve_interval,
-    percentile_interval,
-    resampled_pair,
 )
 from chorus.analysis.normalisation import Normalisation
 from chorus.analysis.results import Results, Series, smooth, stack_ragged
@@ -28,9 +23,11 @@ class Centre:
 
     name: str
     of: aggregates.Aggregate
+    influence: Callable[[np.ndarray], intervals.Influence]
 
 
-IQM, MEAN = Centre("IQM", aggregates.iqm), Centre("mean", aggregates.mean)
+IQM = Centre("IQM", aggregates.iqm, intervals.iqm_influence)
+MEAN = Centre("mean", aggregates.mean, intervals.mean_influence)
 
 
 def centre(envs: Sequence[str]) -> Centre:
@@ -52,13 +49,13 @@ class Band:
 
 @dataclass(frozen=True)
 class Difference:
-    """First minus second; `certainty` is the share of resamples with the sign of the point estimate."""
+    """First minus second; `p_value` is the two-sided one of no difference."""
 
     first: Series
     second: Series
     envs: tuple[str, ...]
     estimate: IntervalEstimate
-    certainty: float
+    p_value: float
 
 
 def env_band(results: Results, series: Series, env: str, rng: Rng, window: int = 1) -> Band | None:
@@ -113,54 +110,31 @@ def normalised_matrix(
     return np.stack([normalisation.apply(env, scores[:, task]) for task, env in enumerate(envs)], axis=1)
 
 
-def metric_estimate(
-    results: Results, series: Series, metric: str, envs: Sequence[str], rng: Rng
-) -> IntervalEstimate | None:
+def metric_estimate(results: Results, series: Series, metric: str, envs: Sequence[str]) -> IntervalEstimate | None:
     """The mean over environments of a metric's final value, such as the vote entropy."""
     finals = [results.metric_final(series.variant, env, metric) for env in envs]
     columns = [final.values for final in finals if final is not None]
-    return estimate(stack_ragged(columns), aggregates.mean, rng) if columns else None
+    return intervals.estimate(stack_ragged(columns)) if columns else None
 
 
 def difference(
-    results: Results,
-    first: Series,
-    second: Series,
-    envs: Sequence[str],
-    normalisation: Normalisation,
-    rng: Rng,
+    results: Results, first: Series, second: Series, envs: Sequence[str], normalisation: Normalisation
 ) -> Difference:
-    """The difference of the centres of two series; two policies of the same runs are resampled in pairs."""
+    """The difference of the centres of two series; two policies of the same runs are compared in pairs."""
     x, y = (normalised_matrix(results, series, envs, normalisation) for series in (first, second))
-    middle = centre(envs).of
-    value = float(middle(x) - middle(y))
-    runs = int(min(np.isfinite(x).sum(axis=0).min(), np.isfinite(y).sum(axis=0).min()))
-    if max(len(x), len(y)) < 2:
-        return Difference(first, second, tuple(envs), IntervalEstimate(value, np.nan, np.nan, runs), np.nan)
     paired = same_runs(results, first, second, envs)
-
-    def statistic(x: np.ndarray, y: np.ndarray, of_x: np.ndarray, of_y: np.ndarray) -> np.ndarray:
-        return middle(x, of_x) - middle(y, of_y)
-
-    samples = resampled_pair(x, y, statistic, rng, FINAL_RESAMPLES, paired=paired)
-    low, high = map(float, percentile_interval(samples))
-    same_side = float(np.mean(np.sign(samples) == np.sign(value))) if value else 0.5
-    return Difference(first, second, tuple(envs), IntervalEstimate(value, low, high, runs), same_side)
+    found = intervals.difference(x, y, centre(envs).influence, paired=paired)
+    return Difference(first, second, tuple(envs), found.estimate, found.p_value)
 
 
 def env_differences(
-    results: Results,
-    first: Series,
-    second: Series,
-    envs: Sequence[str],
-    normalisation: Normalisation,
-    resampler: MeanResampler,
+    results: Results, first: Series, second: Series, envs: Sequence[str], normalisation: Normalisation
 ) -> dict[str, IntervalEstimate]:
     """The difference of mean final scores in each environment."""
     found = {}
     for env in envs:
         x, y = (normalised_matrix(results, series, (env,), normalisation)[:, 0] for series in (first, second))
-        found[env] = resampler.difference(x, y, paired=same_runs(results, first, second, (env,)))
+        found[env] = intervals.mean_difference(x, y, paired=same_runs(results, first, second, (env,)))
     return found
 
 

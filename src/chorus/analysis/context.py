@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from chorus.analysis import figures
-from chorus.analysis.bootstrap import MeanResampler, Rng
+from chorus.analysis.bootstrap import Rng
 from chorus.analysis.comparisons import Band
 from chorus.analysis.figures.style import LineStyle, Palette
 from chorus.analysis.loading import Dataset
@@ -36,7 +36,6 @@ class AnalysisContext:
     normalisation: Normalisation
     palette: Palette
     rng: Rng
-    resampler: MeanResampler
     references: dict[str, Reference] | None = None
 
     def normalised_by_single_agent(self) -> "AnalysisContext":
@@ -107,10 +106,10 @@ def make_context(
     references: dict[str, Reference] | None = None,
     normalisation: str | None = None,
 ) -> AnalysisContext:
-    """The context of a dataset; `seed` is that of every bootstrap interval."""
+    """The context of a dataset; `seed` is that of the bootstrap bands of curves."""
     results, rng = Results(dataset), np.random.default_rng(seed)
     chosen = choose_normalisation(results, references, normalisation)
-    return AnalysisContext(results, chosen, Palette(dataset.variants), rng, MeanResampler(rng), references)
+    return AnalysisContext(results, chosen, Palette(dataset.variants), rng, references)
 
 
 def x_label(envs: Sequence[str]) -> str:

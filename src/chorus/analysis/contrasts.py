@@ -4,25 +4,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from chorus.analysis import aggregates, figures
-from chorus.analysis.bootstrap import (
-    FINAL_RESAMPLES,
-    IntervalEstimate,
-    estimate,
-    percentile_interval,
-    resampled_pair,
-)
+from chorus.analysis import figures
+from chorus.analysis.bootstrap import IntervalEstimate
 from chorus.analysis.comparisons import centre, env_differences, metric_estimate, normalised_matrix, same_runs
 from chorus.analysis.context import AnalysisContext
 from chorus.analysis.figures import Drawing
 from chorus.analysis.figures.bars import LOWEST_SINGLE_SCORE, SYMLOG_LINEAR
 from chorus.analysis.figures.style import LineStyle
 from chorus.analysis.grouping import SweepAxis
+from chorus.analysis.intervals import INTERVAL, estimate, improvement_estimate
 from chorus.analysis.results import DIVERSITIES, DiversityMeasure, Series
 from chorus.analysis.variants import CAPACITY, Variant
 
-INTERVAL = f"95 % bootstrap intervals, {FINAL_RESAMPLES:,} resamples"
-PROBABILITY_RESAMPLES = 2_000
 Pair = tuple[Series, Series]
 
 
@@ -33,7 +26,7 @@ def gains(context: AnalysisContext, pairs: Sequence[Pair], *, named: bool = True
     for first, second in pairs:
         envs = context.shared_envs(first, second)
         if envs:
-            bars = env_differences(context.results, first, second, envs, context.normalisation, context.resampler)
+            bars = env_differences(context.results, first, second, envs, context.normalisation)
             better = sum(bar.value > 0 for bar in bars.values())
             count = f"higher in {better} of {len(bars)}"
             name = f"{first.label}\nminus {second.label}: {count}" if named else count
@@ -59,14 +52,7 @@ def probabilities(context: AnalysisContext, pairs: Sequence[Pair]) -> Drawing | 
         if not envs:
             continue
         x, y = (normalised_matrix(context.results, s, envs, context.normalisation) for s in (first, second))
-        value = float(aggregates.probability_of_improvement(x, y))
-        low, high = np.nan, np.nan
-        if min(len(x), len(y)) > 1:
-            paired = same_runs(context.results, first, second, envs)
-            measure = aggregates.probability_of_improvement
-            samples = resampled_pair(x, y, measure, context.rng, PROBABILITY_RESAMPLES, paired=paired)
-            low, high = map(float, percentile_interval(samples))
-        found = IntervalEstimate(value, low, high, min(len(x), len(y)))
+        found = improvement_estimate(x, y, paired=same_runs(context.results, first, second, envs))
         shown[first.label, second.label] = (context.style(first), found)
         left_out |= {context.left_out_note((first, second), envs): None}
     if not shown:
@@ -75,8 +61,8 @@ def probabilities(context: AnalysisContext, pairs: Sequence[Pair]) -> Drawing | 
     seeds, final = context.seeds(compared, context.envs), context.final_meaning(compared, context.envs)
     caption = (
         "The probability that a run of the first has a higher final score than a run of the second in the same "
-        f"environment, averaged over environments ({seeds}; {final}); ties count half. Lines: 95 % stratified "
-        f"bootstrap intervals, {PROBABILITY_RESAMPLES:,} resamples.{''.join(left_out)}"
+        f"environment, averaged over environments ({seeds}; {final}); ties count half. Lines: {INTERVAL}."
+        f"{''.join(left_out)}"
     )
     return figures.improvement_probabilities(shown, caption=caption)
 
@@ -179,15 +165,13 @@ def sweep(context: AnalysisContext, axis: SweepAxis) -> Drawing | None:
 def score_estimate(context: AnalysisContext, series: Series, envs: Sequence[str]) -> IntervalEstimate | None:
     if not all(context.results.final(series, env) for env in envs):
         return None
-    return estimate(
-        normalised_matrix(context.results, series, envs, context.normalisation), centre(envs).of, context.rng
-    )
+    return estimate(normalised_matrix(context.results, series, envs, context.normalisation), centre(envs).influence)
 
 
 def diversity_estimate(
     context: AnalysisContext, measure: DiversityMeasure, variant: Variant, envs: Sequence[str]
 ) -> IntervalEstimate | None:
-    return metric_estimate(context.results, Series(variant, "individual"), measure.metric, envs, context.rng)
+    return metric_estimate(context.results, Series(variant, "individual"), measure.metric, envs)
 
 
 def _line(label: str, style: LineStyle, points: Sequence[tuple[float, IntervalEstimate | None]]) -> figures.Line:

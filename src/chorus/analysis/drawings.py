@@ -7,14 +7,13 @@ import numpy as np
 from chorus.analysis import aggregates, figures
 from chorus.analysis.bootstrap import (
     CURVE_RESAMPLES,
-    FINAL_RESAMPLES,
-    estimates,
     percentile_interval,
     resampled,
 )
 from chorus.analysis.comparisons import aggregate_band, env_band, normalised_matrix
 from chorus.analysis.context import AnalysisContext, x_label
 from chorus.analysis.figures import Drawing
+from chorus.analysis.intervals import INFLUENCES, INTERVAL, estimate
 from chorus.analysis.results import SMOOTHING_WINDOW, Series
 from chorus.analysis.wording import plural
 
@@ -22,7 +21,9 @@ from chorus.analysis.wording import plural
 SMOOTH_FROM = 50
 PROFILE_RESAMPLES = 200
 PROFILE_POINTS = 81
-BANDS = f"95 % bootstrap intervals over seeds, {CURVE_RESAMPLES:,} resamples"
+NARROW = "which cover only about 80 to 85 % with 5 seeds"
+NARROW_AGGREGATE = "which cover only about 90 % with 5 seeds"
+BANDS = f"95 % percentile bootstrap intervals over seeds, {CURVE_RESAMPLES:,} resamples, {NARROW}"
 ARROWS = dict.fromkeys(aggregates.AGGREGATES, "▲") | {"Optimality gap": "▼"}
 
 
@@ -37,8 +38,9 @@ def learning_curves(
         return None
     caption = (
         f"Interquartile mean over {len(context.envs)} environments; {context.normalisation.meaning}. "
-        f"{context.seeds(shown, context.envs)} per environment; bands: 95 % stratified bootstrap intervals, "
-        f"{CURVE_RESAMPLES:,} resamples.{_scored(context, shown)}{context.incomplete_note()}"
+        f"{context.seeds(shown, context.envs)} per environment; bands: 95 % stratified percentile bootstrap "
+        f"intervals, {CURVE_RESAMPLES:,} resamples, {NARROW_AGGREGATE}.{_scored(context, shown)}"
+        f"{context.incomplete_note()}"
     )
     return figures.learning_curves(
         lines,
@@ -102,16 +104,15 @@ def final_aggregates(context: AnalysisContext, series: Sequence[Series]) -> Draw
     if not shown:
         return None
     matrices = {s: normalised_matrix(context.results, s, context.envs, context.normalisation) for s in shown}
-    found = {s: estimates(matrix, aggregates.AGGREGATES, context.rng) for s, matrix in matrices.items()}
     panels = {
-        name: [figures.LabelledEstimate(s.label, context.style(s), found[s][name]) for s in shown]
-        for name in aggregates.AGGREGATES
+        name: [figures.LabelledEstimate(s.label, context.style(s), estimate(matrices[s], influence)) for s in shown]
+        for name, influence in INFLUENCES.items()
     }
     caption = (
         f"{plural(len(context.envs), 'environment')}, {context.seeds(shown, context.envs)} each; "
         f"{context.normalisation.meaning}; "
         f"{context.final_meaning(shown, context.envs)}. ▲ higher is better, ▼ lower is better. "
-        f"Lines: 95 % stratified bootstrap intervals, {FINAL_RESAMPLES:,} resamples.{context.incomplete_note()}"
+        f"Lines: {INTERVAL}.{context.incomplete_note()}"
     )
     return figures.interval_estimates(panels, caption=caption, direction=ARROWS)
 
@@ -139,7 +140,8 @@ def profiles(context: AnalysisContext, series: Sequence[Series]) -> Drawing | No
     caption = (
         "Share of runs whose final score is higher than the value on the axis, averaged over environments; "
         f"{context.normalisation.meaning}; {context.final_meaning(shown, context.envs)}. Bands: 95 % stratified "
-        f"bootstrap intervals, {PROFILE_RESAMPLES} resamples.{context.incomplete_note()}"
+        f"percentile bootstrap intervals, {PROFILE_RESAMPLES} resamples, too narrow with 5 seeds."
+        f"{context.incomplete_note()}"
     )
     return figures.performance_profiles(lines, x_label=context.normalisation.axis, caption=caption)
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
-from chorus.analysis.bootstrap import ENOUGH_SEEDS, MeanResampler
+from chorus.analysis.bootstrap import ENOUGH_SEEDS
 from chorus.analysis.comparisons import Difference, centre, difference, env_differences, normalised_matrix
 from chorus.analysis.context import AnalysisContext, find_warnings
 from chorus.analysis.grouping import COMMON_AXES, ComparisonGroup, find_comparison_groups
 from chorus.analysis.results import Series, series_of
-from chorus.analysis.wording import FEW_SEEDS, percent, plural, share_of_loss
+from chorus.analysis.wording import FEW_SEEDS, p_value, percent, plural, share_of_loss
 
 Pair = tuple[Series | None, Series | None]
 
@@ -46,14 +46,13 @@ class Judge:
     """Compares two series over all environments that they share, and puts the result into sentences."""
 
     def __init__(self, context: AnalysisContext) -> None:
-        self.results, self.normalisation, self.rng = context.results, context.normalisation, context.rng
-        self.resampler = MeanResampler(context.rng)
+        self.results, self.normalisation = context.results, context.normalisation
 
     def compare(self, first: Series, second: Series) -> Difference | None:
         envs = [env for env in self.results.envs_of([first, second]) if env in self.normalisation.envs]
         if not envs:
             return None
-        return difference(self.results, first, second, envs, self.normalisation, self.rng)
+        return difference(self.results, first, second, envs, self.normalisation)
 
     def level(self, series: Series, envs: Sequence[str]) -> float:
         return float(centre(envs).of(normalised_matrix(self.results, series, envs, self.normalisation)))
@@ -80,7 +79,7 @@ class Judge:
         """The number of environments with a gain; nothing for a single environment."""
         if len(found.envs) == 1:
             return ()
-        each = env_differences(self.results, found.first, found.second, found.envs, self.normalisation, self.resampler)
+        each = env_differences(self.results, found.first, found.second, found.envs, self.normalisation)
         higher = sum(e.value > 0 for e in each.values())
         sure = sum(e.has_interval and (e.low > 0 or e.high < 0) for e in each.values())
         return (
@@ -93,7 +92,7 @@ class Judge:
         seeds = plural(runs, "seed") + (" in the environment with fewest" if len(found.envs) > 1 else "")
         if not found.estimate.has_interval:
             return f"There is no measure of confidence: {seeds}."
-        note = f"{percent(found.certainty, careful=True)} of bootstrap resamples fall on this side of zero; {seeds}."
+        note = f"Two-sided p-value of no difference (Student's t): {p_value(found.p_value)}; {seeds}."
         return f"{note} {FEW_SEEDS}" if runs < ENOUGH_SEEDS else note
 
     def evidence(self, found: Difference) -> tuple[str, ...]:

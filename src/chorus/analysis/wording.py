@@ -8,7 +8,7 @@ import numpy as np
 
 from chorus.analysis.bootstrap import ENOUGH_SEEDS, FEWEST_RUNS, IntervalEstimate
 
-FEW_SEEDS = f"With fewer than {ENOUGH_SEEDS} seeds intervals are too narrow: take this as a hint."
+FEW_SEEDS = f"With fewer than {ENOUGH_SEEDS} seeds the coverage of intervals was not measured: take this as a hint."
 
 
 def plural(count: int, noun: str) -> str:
@@ -39,6 +39,11 @@ def signed(value: float) -> str:
 def percent(share: float, *, careful: bool = False) -> str:
     """Whole percents; `careful` adds a digit where rounding could claim certainty."""
     return f"{100 * share:.1f} %" if careful and 0.99 < share < 1 else f"{100 * share:.0f} %"
+
+
+def p_value(value: float) -> str:
+    """Two digits; below 0.001 only the bound."""
+    return "below 0.001" if value < 0.001 else f"{value:.2g}"
 
 
 def share_of(found: IntervalEstimate, whole: float) -> IntervalEstimate:

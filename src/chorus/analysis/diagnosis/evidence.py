@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from chorus.analysis.bootstrap import ENOUGH_SEEDS, IntervalEstimate, MeanResampler
+from chorus.analysis.bootstrap import ENOUGH_SEEDS, IntervalEstimate
 from chorus.analysis.comparisons import same_runs
+from chorus.analysis.intervals import mean_difference, mean_estimate
 from chorus.analysis.loading import Dataset, select_runs
 from chorus.analysis.results import DISTANCES, VOTES, DiversityMeasure, Final, Results, Series, series_of
 from chorus.analysis.variants import Variant, section
@@ -99,7 +100,6 @@ class Evidence:
     env: str
     roles: Roles
     results: Results
-    resampler: MeanResampler
     actions: int | None = None
     """The number of discrete actions, if known."""
     budget: Budget | None = None
@@ -116,7 +116,7 @@ class Evidence:
             return None
         by_seed = differ_in_buffer(first.variant, second.variant) and x.seeds == y.seeds
         paired = by_seed or same_runs(self.results, first, second, (self.env,))
-        found = self.resampler.difference(x.values, y.values, paired=paired)
+        found = mean_difference(x.values, y.values, paired=paired)
         return Contrast(first, second, float(np.mean(x.values)), float(np.mean(y.values)), found)
 
     def members_against_single(self) -> Contrast | None:
@@ -165,7 +165,7 @@ class Evidence:
 
     def _metric(self, variant: Variant | None, metric: str) -> IntervalEstimate | None:
         final = self.results.metric_final(variant, self.env, metric) if variant else None
-        return self.resampler.estimate(final.values) if final else None
+        return mean_estimate(final.values) if final else None
 
     def _final(self, series: Series | None) -> Final | None:
         return self.results.final(series, self.env) if series else None
@@ -177,7 +177,7 @@ def _largest_distance(variant: Variant) -> float:
     return members / (members - 1) if members % 2 == 0 else (members + 1) / members
 
 
-def gather_evidence(results: Results, env: str, resampler: MeanResampler, actions: int | None = None) -> Evidence:
+def gather_evidence(results: Results, env: str, actions: int | None = None) -> Evidence:
     """Assigns the roles among runs of one environment and one budget (`with_one_budget`)."""
 
     def variants_with(role: str) -> list[Variant]:
@@ -194,7 +194,7 @@ def gather_evidence(results: Results, env: str, resampler: MeanResampler, action
         cerl=next(iter(variants_with("cerl")), None),
     )
     budgets = {budget_of(run) for run in results.dataset.runs}
-    return Evidence(env, roles, results, resampler, actions, budgets.pop() if len(budgets) == 1 else None)
+    return Evidence(env, roles, results, actions, budgets.pop() if len(budgets) == 1 else None)
 
 
 def differ_in_buffer(first: Variant, second: Variant) -> bool:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from chorus.analysis import figures
 from chorus.analysis.context import AnalysisContext, find_warnings, make_context
-from chorus.analysis.contrasts import INTERVAL
 from chorus.analysis.diagnosis.evidence import with_one_budget
 from chorus.analysis.diagnosis.verdicts import Diagnosis, diagnose
 from chorus.analysis.findings import Summary
+from chorus.analysis.intervals import INTERVAL
 from chorus.analysis.loading import load_runs
 from chorus.analysis.report.document import render_page, write_page
 from chorus.analysis.report.sections import Panel, Section, diagram_panels, env_panels, setting_panels
@@ -23,7 +23,7 @@ def write_diagnosis(
     `actions` is the number of discrete actions. The same runs and the same seed give the same bytes.
     """
     context = make_context(with_one_budget(load_runs(paths), env), seed)
-    diagnosis = diagnose(context.results, env, seed=seed, actions=actions)
+    diagnosis = diagnose(context.results, env, actions=actions)
     summary = summarise(context, diagnosis)
     return write_page(render_page(context, summary, make_sections(context, diagnosis), seed), summary, out)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chorus.analysis.bootstrap import ENOUGH_SEEDS, FEWEST_RUNS, MeanResampler
+from chorus.analysis.bootstrap import ENOUGH_SEEDS, FEWEST_RUNS
 from chorus.analysis.diagnosis.advice import Advice, advise
 from chorus.analysis.diagnosis.evidence import (
     NEGLIGIBLE,
@@ -48,12 +48,12 @@ class Diagnosis:
     """The number of runs of this environment with another scale or number of steps."""
 
 
-def diagnose(results: Results, env: str, *, seed: int = 0, actions: int | None = None) -> Diagnosis:
-    """Answers for one environment; `seed` is that of the bootstrap."""
+def diagnose(results: Results, env: str, *, actions: int | None = None) -> Diagnosis:
+    """Answers for one environment."""
     kept = with_one_budget(results.dataset, env)
     left_out = sum(run.env == env for run in results.dataset.runs) - sum(run.env == env for run in kept.runs)
     results = results if kept is results.dataset else Results(kept)
-    evidence = gather_evidence(results, env, MeanResampler(np.random.default_rng(seed)), actions)
+    evidence = gather_evidence(results, env, actions)
     findings = (
         curse(evidence),
         off_policy(evidence),

@@ -114,7 +114,7 @@ def render_page(context: AnalysisContext, summary: Summary, sections: list[Secti
         series_numbers=series_numbers,
         env_numbers=env_numbers,
         tables={
-            "final": tables.final_table(context.results, context.resampler),
+            "final": tables.final_table(context.results),
             "runs": tables.run_table(dataset),
             "coverage": tables.coverage_table(dataset),
             "settings": tables.difference_table(dataset),

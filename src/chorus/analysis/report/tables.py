@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from chorus.analysis.bootstrap import MeanResampler
 from chorus.analysis.context import describe_windows
+from chorus.analysis.intervals import mean_estimate
 from chorus.analysis.loading import Dataset
 from chorus.analysis.results import Results
 from chorus.analysis.wording import short_number
@@ -52,15 +52,15 @@ def number_cell(value: float, text: str | None = None) -> Cell:
     return Cell("–" if missing else text or f"{value:.4g}", float("-inf") if missing else float(value))
 
 
-def final_table(results: Results, resampler: MeanResampler) -> Table:
-    """Mean final return of every series in every environment, with interval and seed count."""
+def final_table(results: Results) -> Table:
+    """Mean final return of every series in every environment, with Student-t interval and seed count."""
     rows = []
     for env in results.envs:
         for series in results.series:
             final = results.final(series, env)
             if final is None:
                 continue
-            found = resampler.estimate(final.values)
+            found = mean_estimate(final.values)
             cells = (
                 text_cell(env),
                 text_cell(series.label),
