@@ -158,3 +158,13 @@ def snake_case(name: str) -> str:
 def registered(base: type[Component]) -> dict[str, type[Component]]:
     """The components of an interface, by kind; of a class below one, those that derive from it."""
     return {kind: cls for kind, cls in _REGISTRIES.get(base.interface, {}).items() if issubclass(cls, base)}
+
+
+def short_number(value: Any) -> str:
+    """250000 as 250k, 4000000 as 4M; anything that is no number as it is."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:.4g}{letter}"
+    return f"{value:g}"

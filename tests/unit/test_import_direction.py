@@ -35,6 +35,7 @@ FLOORS = [
 ]
 # Analysis reads files only and works where JAX is not installed: it may import itself and these modules.
 ANALYSIS_MAY_IMPORT = {
+    "chorus.components",
     "chorus.config.codec",
     "chorus.ensemble.value_map",
     "chorus.envs.atari_games",

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from chorus.analysis.wording import short_number
+from chorus.components import short_number
 from chorus.files import flatten
 from chorus.runs.logs import Run, printable
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -14,16 +13,6 @@ FEW_SEEDS = f"With fewer than {ENOUGH_SEEDS} seeds the coverage of intervals was
 def plural(count: int, noun: str) -> str:
     """`1 seed`, `5 seeds`."""
     return f"{count} {noun}{'s' if count != 1 else ''}"
-
-
-def short_number(value: Any) -> str:
-    """250000 as 250k and 4000000 as 4M; anything but a number as it is."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return str(value)
-    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= size:
-            return f"{value / size:.4g}{letter}"
-    return f"{value:g}"
 
 
 def number(value: float) -> str:

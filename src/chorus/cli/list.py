@@ -71,8 +71,8 @@ def _presets() -> None:
     from chorus.config.presets import PRESETS
 
     for preset in PRESETS.values():
-        print(f"{preset.name:<30} {preset.summary}")
-    print("\nnext: chorus show cerl      chorus train cerl --env MinAtar/Breakout-v1 --scale smoke")
+        print_wrapped(f"{preset.name:<30} ", preset.summary, indent="")
+    print("\nnext: chorus show cerl\n      chorus train cerl --env MinAtar/Breakout-v1 --scale smoke")
 
 
 def _components() -> None:
@@ -89,10 +89,11 @@ def _components() -> None:
     print("yours: docs/extending.md, and --plugin my_module")
 
 
-def print_wrapped(head: str, text: str) -> None:
+def print_wrapped(head: str, text: str, indent: str = "  ") -> None:
     """A name and its explanation, wrapped to the terminal and indented."""
     width = max(60, shutil.get_terminal_size().columns)
-    print(textwrap.fill(text, width, initial_indent=f"  {head}", subsequent_indent=" " * (len(head) + 2)))
+    behind = " " * len(indent + head)
+    print(textwrap.fill(text, width, initial_indent=f"{indent}{head}", subsequent_indent=behind))
 
 
 def first_sentence(component: type) -> str:

@@ -5,6 +5,7 @@ Also its name: `<env>__<preset>[-<hash>]__s<seed>`, without a date, so that a re
 
 from typing import Any
 
+from chorus.components import short_number
 from chorus.config.codec import candidates
 from chorus.config.options import find_setting, settings
 from chorus.config.presets import Role, find_preset
@@ -86,16 +87,6 @@ def component_title(path: str, kind: str) -> str:
     known = settings().get(path.removesuffix(".kind"))
     found = candidates(known.annotation).get(kind) if known else None
     return found.title if found else kind
-
-
-def short_number(value: Any) -> str:
-    """250000 as 250k, 4000000 as 4M; anything that is no number as it is."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return str(value)
-    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= size:
-            return f"{value / size:.4g}{letter}"
-    return f"{value:g}"
 
 
 def run_name(resolved: Resolved) -> str:

@@ -29,10 +29,10 @@ from chorus.analysis.wording import (
     plural,
     share_of,
     share_of_loss,
-    short_number,
     signed,
     why_unsettled,
 )
+from chorus.components import short_number
 
 
 @dataclass(frozen=True)

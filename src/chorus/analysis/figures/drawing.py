@@ -20,7 +20,7 @@ from matplotlib.ticker import FuncFormatter
 
 from chorus.analysis.bootstrap import IntervalEstimate
 from chorus.analysis.figures.style import GRID, MUTED, LineStyle, house_style
-from chorus.analysis.wording import short_number
+from chorus.components import short_number
 
 _CAPTION_LETTERS_PER_INCH = 18
 Value = str | float | int | None

@@ -9,7 +9,7 @@ from chorus.analysis.context import describe_windows
 from chorus.analysis.intervals import mean_estimate
 from chorus.analysis.loading import Dataset
 from chorus.analysis.results import Results
-from chorus.analysis.wording import short_number
+from chorus.components import short_number
 from chorus.runs.logs import printable
 
 
