@@ -11,7 +11,8 @@ from chorus.analysis.grouping import find_comparison_groups, find_sweep_axes
 from chorus.analysis.loading import load_runs
 from chorus.analysis.results import Results
 from chorus.analysis.variants import NO_IDENTITY, Setting, read_identity
-from chorus.analysis.wording import percent, short_number
+from chorus.analysis.wording import percent
+from chorus.components import short_number
 from chorus.config.schema import RunConfig
 from chorus.runs.logs import MetricNames, Run, printable, read_run
 
