@@ -23,7 +23,7 @@ from chorus.components import (
     register,
 )
 from chorus.config.presets import PRESETS, Preset, preset, with_agent, with_policies, with_replay
-from chorus.config.scales import ScaleRow
+from chorus.config.scales import SCALE_ROWS, ScaleRow, register_family
 from chorus.config.schema import RunConfig
 from chorus.ensemble.auxiliaries import Auxiliary, AuxiliaryContext, AuxiliaryInputs
 from chorus.ensemble.estimates import Estimate, Selection
@@ -46,6 +46,7 @@ __all__ = [
     "NOT_NEGATIVE",
     "POSITIVE",
     "PRESETS",
+    "SCALE_ROWS",
     "SHARE",
     "ActingRule",
     "Agent",
@@ -85,6 +86,7 @@ __all__ = [
     "read_sample",
     "register",
     "register_env",
+    "register_family",
     "replace",
     "with_agent",
     "with_policies",

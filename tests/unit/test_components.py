@@ -1,10 +1,11 @@
 """Anyone can register a component: it round-trips, checks itself, brings its options, and is never confused."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
 from chorus.components import AT_LEAST_1, INTERFACES, Range, option, register, registered
+from chorus.config import scales
 from chorus.config.codec import decode, encode
 from chorus.config.options import find_setting, options, settings
 from chorus.config.presets import PRESETS, preset
@@ -146,6 +147,18 @@ def test_a_flag_that_is_taken_is_refused(own, flag):
 
     with pytest.raises(ChorusError, match=rf"the flag --{flag} of .* is already .*another flag"):
         options()
+
+
+def test_an_environment_family_is_registered_with_its_rows(monkeypatch):
+    monkeypatch.setattr(scales, "SCALE_ROWS", dict(scales.SCALE_ROWS))
+    with pytest.raises(
+        ChorusError, match=r"the environment family 'robots' has no row at smoke scale; use one of .*flat"
+    ):
+        scales.row_for("robots", "smoke", "code")
+    scales.register_family("robots", {"smoke": replace(scales.row_for("flat", "smoke", "code"), members=7)})
+    assert scales.row_for("robots", "smoke", "code").members == 7
+    with pytest.raises(ChorusError, match="'flat' is known already"):
+        scales.register_family("flat", {})
 
 
 def test_every_field_is_reached_by_its_path():

@@ -4,6 +4,7 @@
 to hours on a CPU; `smoke` shows in about 20 seconds that everything works and learns nothing worth reporting.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from chorus.agents.optimizers import Adam, CentredRMSProp, Optimizer
@@ -274,7 +275,20 @@ _PAPER_TABLE: dict[tuple[str, Scale], ScaleRow] = {
 }
 
 
+def register_family(family: str, rows: Mapping[Scale, ScaleRow]) -> None:
+    """Make a family of environments known: one row per scale, often an existing row with a few changes."""
+    if any(known == family for known, _ in SCALE_ROWS):
+        raise ChorusError(f"the environment family '{family}' is known already; give yours another name")
+    SCALE_ROWS.update({(family, scale): row for scale, row in rows.items()})
+
+
 def row_for(family: str, scale: Scale, hyperparameters: Hyperparameters) -> ScaleRow:
+    if (family, scale) not in SCALE_ROWS:
+        known = sorted({name for name, known_scale in SCALE_ROWS if known_scale == scale})
+        raise ChorusError(
+            f"the environment family '{family}' has no row at {scale} scale; use one of {', '.join(known)} in its EnvSpec, "
+            "or register it with chorus.extend.register_family"
+        )
     if hyperparameters == "code":
         return SCALE_ROWS[family, scale]
     if (family, scale) not in _PAPER_TABLE:

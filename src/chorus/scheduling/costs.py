@@ -82,7 +82,8 @@ def seconds(config: RunConfig) -> float:
 
 
 def _cpu_rate(config: RunConfig, family: str) -> Rate:
-    rate = _CPU[family]
+    # A family of a plugin: no better guess than that of flat observations.
+    rate = _CPU.get(family, _CPU["flat"])
     work = _PAPER_WORK.get(family, 12.0) if config.scale == "paper" else 1.0
     return Rate(step=rate.step, member=rate.member * work + _extra(config.agent))
 
