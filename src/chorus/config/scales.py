@@ -286,8 +286,8 @@ def row_for(family: str, scale: Scale, hyperparameters: Hyperparameters) -> Scal
     if (family, scale) not in SCALE_ROWS:
         known = sorted({name for name, known_scale in SCALE_ROWS if known_scale == scale})
         raise ChorusError(
-            f"the environment family '{family}' has no row at {scale} scale; use one of {', '.join(known)} in its EnvSpec, "
-            "or register it with chorus.extend.register_family"
+            f"the environment family '{family}' has no row at {scale} scale; use one of {', '.join(known)} in its "
+            "EnvSpec, or register it with chorus.extend.register_family"
         )
     if hyperparameters == "code":
         return SCALE_ROWS[family, scale]
