@@ -9,6 +9,7 @@ from synthetic_runs import ATARI4, SyntheticRun, write_study
 from chorus.analysis.context import describe_windows, find_warnings, make_context, window_warnings
 from chorus.analysis.diagnosis.page import difference_bars
 from chorus.analysis.diagnosis.verdicts import diagnose
+from chorus.analysis.drawings import smoothing
 from chorus.analysis.loading import load_runs
 from chorus.analysis.report.sections import make_sections
 from chorus.analysis.report.tables import final_table
@@ -116,3 +117,11 @@ def test_final_scores_of_a_scale_are_the_papers_or_the_last_fifth_of_25() -> Non
 def test_laptop_configurations_have_25_evaluations(env: str) -> None:
     config = resolve(Request(preset="sac" if env == "HalfCheetah-v4" else "double-dqn", env=env, scale="laptop")).config
     assert (config.evaluation.final_evaluations, config.schedule.iterations) == (5, 25)
+
+
+@pytest.mark.parametrize(("env", "window"), [("MinAtar/Breakout-v1", 5), ("ALE/Breakout-v5", 5), ("Hopper-v4", 1)])
+def test_only_curves_of_games_are_smoothed(env: str, window: int, tmp_path: Path) -> None:
+    preset = "sac" if env == "Hopper-v4" else "double-dqn"
+    SyntheticRun(preset=preset, env=env, iterations=60, iteration_steps=40_000).write(tmp_path)
+    context = make_context(load_runs([tmp_path]))
+    assert smoothing(context, context.results.series, env) == window

@@ -16,6 +16,7 @@ from chorus.analysis.figures import Drawing
 from chorus.analysis.intervals import INFLUENCES, INTERVAL, estimate
 from chorus.analysis.results import SMOOTHING_WINDOW, Series
 from chorus.analysis.wording import plural
+from chorus.envs.atari_games import find_game
 
 # Curves with as many points are smoothed, as the paper does for games; shorter ones would lose their shape.
 SMOOTH_FROM = 50
@@ -94,6 +95,9 @@ def env_lines(context: AnalysisContext, series: Sequence[Series], env: str, wind
 
 
 def smoothing(context: AnalysisContext, series: Sequence[Series], env: str) -> int:
+    """The window in evaluations; the paper smooths games and does not smooth MuJoCo tasks."""
+    if not (find_game(env) or env.startswith("MinAtar/")):
+        return 1
     lengths = [len(curve.iterations) for s in series if (curve := context.results.curve(s, env))]
     return SMOOTHING_WINDOW if max(lengths, default=0) >= SMOOTH_FROM else 1
 
