@@ -86,9 +86,9 @@ def test_interval_of_the_probability_of_improvement_agrees(rly, metrics, scores)
         metrics.probability_of_improvement,
         reps=400,
     )
-    samples = bootstrap.resampled_pair(
-        better, scores, aggregates.probability_of_improvement, np.random.default_rng(5), 4_000, paired=False
-    )
+    rng = np.random.default_rng(5)
+    blocks = zip(bootstrap.count_blocks(better, rng, 4_000), bootstrap.count_blocks(scores, rng, 4_000), strict=True)
+    samples = np.concatenate([aggregates.probability_of_improvement(better, scores, x, y) for x, y in blocks])
     low, high = bootstrap.percentile_interval(samples)
     width = float(intervals["x"][1, 0] - intervals["x"][0, 0])
     assert float(low) == pytest.approx(float(intervals["x"][0, 0]), abs=0.15 * width)

@@ -60,26 +60,6 @@ def test_percentiles_are_numpys(count: int) -> None:
     assert np.array(bootstrap.percentile_interval(samples)) == pytest.approx(expected)
 
 
-def test_paired_resampling_cancels_what_runs_share() -> None:
-    # Both policies of a run share a large run effect; their difference is exactly 1 in every run.
-    shared = np.random.default_rng(7).normal(0, 100, size=(6, 3))
-
-    def difference(x: np.ndarray, y: np.ndarray, of_x: np.ndarray, of_y: np.ndarray) -> np.ndarray:
-        return aggregates.mean(x, of_x) - aggregates.mean(y, of_y)
-
-    paired = bootstrap.resampled_pair(shared + 1, shared, difference, np.random.default_rng(8), 1_000, paired=True)
-    unpaired = bootstrap.resampled_pair(shared + 1, shared, difference, np.random.default_rng(8), 1_000, paired=False)
-    assert paired == pytest.approx(np.ones(1_000))
-    assert unpaired.std() > 10
-
-
-def test_paired_resampling_refuses_other_runs() -> None:
-    with pytest.raises(ValueError, match="same runs"):
-        bootstrap.resampled_pair(
-            np.ones((2, 2)), np.ones((3, 2)), lambda x, y, a, b: x, np.random.default_rng(0), 10, paired=True
-        )
-
-
 def test_curve_bands_follow_the_runs_present() -> None:
     values = np.array([[1.0, 2.0, 3.0], [3.0, 4.0, np.nan], [5.0, 6.0, np.nan]])
     band = bootstrap.mean_curve_interval(values, np.random.default_rng(9), resamples=4_000)

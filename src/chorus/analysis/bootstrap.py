@@ -7,7 +7,7 @@ scores therefore have the intervals of `chorus.analysis.intervals`; bands of cur
 percentile intervals, as in rliable.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -109,33 +109,6 @@ def resampled(scores: ArrayLike, aggregate: Aggregate, rng: Rng, resamples: int)
     matrix = score_matrix(scores)
     parts = [aggregate(matrix, counts) for counts in count_blocks(matrix, rng, resamples)]
     return np.concatenate(parts, axis=-1)
-
-
-def resampled_pair(
-    first: ArrayLike,
-    second: ArrayLike,
-    statistic: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray],
-    rng: Rng,
-    resamples: int,
-    *,
-    paired: bool,
-) -> np.ndarray:
-    """Resamples of a statistic of two score matrices; it is called with both matrices and the counts of both.
-
-    `paired` means that row r of both matrices comes from the same run, as for two policies of one ensemble. The same
-    runs are then drawn for both; otherwise runs are drawn independently.
-    """
-    x, y = score_matrix(first), score_matrix(second)
-    if paired and (x.shape != y.shape or (np.isnan(x) != np.isnan(y)).any()):
-        raise ValueError(f"paired scores need the same runs; got shapes {x.shape} and {y.shape}")
-    larger = x if x.size >= y.size else y
-    parts = []
-    for counts in count_blocks(larger, rng, resamples):
-        block = counts.shape[-1]
-        of_x = counts if larger is x else draw_counts(np.isfinite(x), rng, block)
-        of_y = of_x if paired else counts if larger is y else draw_counts(np.isfinite(y), rng, block)
-        parts.append(statistic(x, y, of_x, of_y))
-    return np.concatenate(parts)
 
 
 def percentile_interval(samples: np.ndarray, confidence: float = CONFIDENCE) -> tuple[np.ndarray, np.ndarray]:
