@@ -56,7 +56,7 @@ COMBINATIONS = [
     ("tandem", "SmokeChannelsFirst-v0"),
 ]
 # Compositions nobody has named: laid over a preset as a configuration file.
-QUANTILES = {"estimate": {"kind": "quantile", "quantiles": 5}, "error": {"kind": "quantile_huber"}}
+QUANTILES = {"estimate": {"kind": "quantile", "quantiles": 5}, "loss": {"kind": "quantile_huber"}}
 PRODUCTS = {
     "CERL x QR": ("cerl", {"agent": QUANTILES, "replay": {"n_step": 3}}),
     "CERL x MH": (
