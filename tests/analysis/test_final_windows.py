@@ -7,8 +7,6 @@ import pytest
 from synthetic_runs import ATARI4, SyntheticRun, write_study
 
 from chorus.analysis.context import describe_windows, find_warnings, make_context, window_warnings
-from chorus.analysis.diagnosis.page import difference_bars
-from chorus.analysis.diagnosis.verdicts import diagnose
 from chorus.analysis.drawings import smoothing
 from chorus.analysis.loading import load_runs
 from chorus.analysis.report.sections import make_sections
@@ -93,12 +91,6 @@ def test_every_figure_of_final_scores_and_the_table_state_the_window(tmp_path: P
     table = final_table(context.results)
     column = table.columns.index("Mean of the")
     assert {row.cells[column].text for row in table.rows} == {"last 5 of 25 evaluations"}
-
-
-def test_the_figure_of_a_diagnosis_states_the_window(tmp_path: Path) -> None:
-    write_study(tmp_path, envs=(ENV,), iterations=25)
-    context = make_context(load_runs([tmp_path]))
-    assert "mean of the last 5 of 25 evaluations" in difference_bars(context, diagnose(context.results, ENV)).caption
 
 
 def test_unequal_windows_are_all_named() -> None:

@@ -47,17 +47,6 @@ class Band:
     runs: np.ndarray
 
 
-@dataclass(frozen=True)
-class Difference:
-    """First minus second; `p_value` is the two-sided one of no difference."""
-
-    first: Series
-    second: Series
-    envs: tuple[str, ...]
-    estimate: IntervalEstimate
-    p_value: float
-
-
 def env_band(results: Results, series: Series, env: str, rng: Rng, window: int = 1) -> Band | None:
     """The mean over runs in one environment, after smoothing each run."""
     curve = results.curve(series, env)
@@ -115,16 +104,6 @@ def metric_estimate(results: Results, series: Series, metric: str, envs: Sequenc
     finals = [results.metric_final(series.variant, env, metric) for env in envs]
     columns = [final.values for final in finals if final is not None]
     return intervals.estimate(stack_ragged(columns)) if columns else None
-
-
-def difference(
-    results: Results, first: Series, second: Series, envs: Sequence[str], normalisation: Normalisation
-) -> Difference:
-    """The difference of the centres of two series; two policies of the same runs are compared in pairs."""
-    x, y = (normalised_matrix(results, series, envs, normalisation) for series in (first, second))
-    paired = same_runs(results, first, second, envs)
-    found = intervals.difference(x, y, centre(envs).influence, paired=paired)
-    return Difference(first, second, tuple(envs), found.estimate, found.p_value)
 
 
 def env_differences(

@@ -1,29 +1,46 @@
-"""Answers in plain language: is there a curse of diversity, how large and how certain is it, and what reduces it?"""
+"""Answers in plain language: every question with its verdict, its effect and its interval.
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+Report, demo, diagnosis and studies all show these findings; `chorus.analysis.questions` says what is asked, and
+`chorus.analysis.effects` how it is judged.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
-from chorus.analysis.bootstrap import ENOUGH_SEEDS
-from chorus.analysis.comparisons import Difference, centre, difference, env_differences, normalised_matrix
+from chorus.analysis.advice import advise
+from chorus.analysis.bootstrap import CONFIDENCE, ENOUGH_SEEDS, IntervalEstimate
 from chorus.analysis.context import AnalysisContext, find_warnings
-from chorus.analysis.grouping import COMMON_AXES, ComparisonGroup, find_comparison_groups
-from chorus.analysis.results import Series, series_of
-from chorus.analysis.wording import FEW_SEEDS, p_value, percent, plural, share_of_loss
+from chorus.analysis.effects import NEGLIGIBLE, Effect, Verdict, by_environment, holm, measure, minus
+from chorus.analysis.grouping import ComparisonGroup, find_comparison_groups
+from chorus.analysis.questions import Question, find_questions
+from chorus.analysis.results import Series
+from chorus.analysis.wording import FEW_SEEDS, p_value, percent, plural, share_of_loss, why_unsettled
 
-Pair = tuple[Series | None, Series | None]
+ALPHA = 1 - CONFIDENCE
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A question and its answer; `verdict` is yes, no, unsettled or missing."""
+    """A question and its answer; `details` are facts about the same effect and hold no other comparison."""
 
     question: str
-    verdict: str
+    verdict: Verdict
     answer: str
     details: tuple[str, ...] = ()
+    main: bool = True
+    """Whether it is one of the main questions; the others are rows of a table."""
+    effect: Effect | None = None
+    adjusted_p: float | None = None
+    """The p-value corrected for the number of questions (Holm)."""
+
+    @property
+    def difference(self) -> IntervalEstimate | None:
+        return self.effect.estimate if self.effect else None
+
+    @property
+    def unit(self) -> str:
+        return self.effect.unit if self.effect else ""
 
 
 @dataclass(frozen=True)
@@ -41,74 +58,114 @@ class Summary:
     conclusion: tuple[str, ...] = ()
     """A headline that follows from the findings, then its reasons."""
 
-
-class Judge:
-    """Compares two series over all environments that they share, and puts the result into sentences."""
-
-    def __init__(self, context: AnalysisContext) -> None:
-        self.results, self.normalisation = context.results, context.normalisation
-
-    def compare(self, first: Series, second: Series) -> Difference | None:
-        envs = [env for env in self.results.envs_of([first, second]) if env in self.normalisation.envs]
-        if not envs:
-            return None
-        return difference(self.results, first, second, envs, self.normalisation)
-
-    def level(self, series: Series, envs: Sequence[str]) -> float:
-        return float(centre(envs).of(normalised_matrix(self.results, series, envs, self.normalisation)))
-
-    def sentence(self, found: Difference) -> str:
-        """`A scores 31 % below B: IQM 0.69 against 1.00, difference -0.31 (95 % interval -0.38 to -0.24)`."""
-        base = self.level(found.second, found.envs)
-        value = found.estimate.value
-        # A share of a score means nothing where zero is the worst run.
-        relative = base > 0 and self.normalisation.kind != "min-max"
-        ratio = f"{percent(abs(value / base), careful=True)} " if relative else ""
-        place = "level with" if abs(value) < 0.005 else f"{ratio}{'above' if value > 0 else 'below'}"
-        interval = (
-            f" (95 % interval {found.estimate.low:+.2f} to {found.estimate.high:+.2f})"
-            if found.estimate.has_interval
-            else " (one seed: no interval)"
-        )
-        return (
-            f"{found.first.label} scores {place} {found.second.label}: "
-            f"{centre(found.envs).name} {base + value:.2f} against {base:.2f}, difference {value:+.2f}{interval}."
-        )
-
-    def count(self, found: Difference) -> tuple[str, ...]:
-        """The number of environments with a gain; nothing for a single environment."""
-        if len(found.envs) == 1:
-            return ()
-        each = env_differences(self.results, found.first, found.second, found.envs, self.normalisation)
-        higher = sum(e.value > 0 for e in each.values())
-        sure = sum(e.has_interval and (e.low > 0 or e.high < 0) for e in each.values())
-        return (
-            f"By environment: higher in {higher} of {len(each)} environments; "
-            f"the interval excludes zero in {sure} of {len(each)}.",
-        )
-
-    def certainty(self, found: Difference) -> str:
-        runs = found.estimate.runs
-        seeds = plural(runs, "seed") + (" in the environment with fewest" if len(found.envs) > 1 else "")
-        if not found.estimate.has_interval:
-            return f"There is no measure of confidence: {seeds}."
-        note = f"Two-sided p-value of no difference (Student's t): {p_value(found.p_value)}; {seeds}."
-        return f"{note} {FEW_SEEDS}" if runs < ENOUGH_SEEDS else note
-
-    def evidence(self, found: Difference) -> tuple[str, ...]:
-        return (*self.count(found), self.certainty(found))
+    @property
+    def asked(self) -> str:
+        """How many questions were asked of the same runs, and what that means for the verdicts."""
+        return how_many_asked(self.findings)
 
 
-def verdict(found: Difference, sign: int) -> str:
-    """Yes if the interval excludes zero and the difference has this sign."""
-    if not found.estimate.settled:
-        return "unsettled"
-    return "yes" if np.sign(found.estimate.value) == sign else "no"
+def find_findings(context: AnalysisContext) -> tuple[Finding, ...]:
+    """All findings, in reading order."""
+    groups = find_comparison_groups(context.results)
+    found = []
+    for question in find_questions(context.results, groups):
+        if question.missing:
+            found.append(Finding(question.text, "missing", question.missing, main=question.main))
+        elif effect := measure(context, question.terms, reference=question.reference):
+            found.append(judge(context, question, effect))
+        elif question.main:
+            found.append(Finding(question.text, "missing", "They were not evaluated in a common environment."))
+    return correct(with_share_of_loss(context, groups, found))
+
+
+def judge(context: AnalysisContext, question: Question, effect: Effect) -> Finding:
+    """The finding of one question."""
+    verdict = effect.verdict(question.sign)
+    count, settled = _by_environment(context, question, effect)
+    lead = {
+        "yes": question.yes,
+        "no": question.no,
+        "negligible": f"{question.level}, within {percent(NEGLIGIBLE)}.",
+        "unsettled": why_unsettled(effect.estimate),
+    }[verdict]
+    if settled and verdict in ("unsettled", "negligible"):
+        # Environments that disagree must not be hidden behind their average.
+        how = "not settled" if verdict == "unsettled" else f"level within {percent(NEGLIGIBLE)}"
+        lead = f"Over {len(effect.envs)} environments together {how}, but settled {settled}."
+    details = [f"{count}; settled {settled or 'in none of them'}."] if count else []
+    if verdict in ("yes", "no") and effect.estimate.runs < ENOUGH_SEEDS:
+        details.append(FEW_SEEDS)
+    answer = f"{lead} {effect.sentence(question.label)}"
+    return Finding(question.text, verdict, answer, tuple(details), main=question.main, effect=effect)
+
+
+def _by_environment(context: AnalysisContext, question: Question, effect: Effect) -> tuple[str, str]:
+    """In how many environments the effect is positive, and in which it is settled; both empty for a single one."""
+    if len(effect.envs) == 1:
+        return "", ""
+    each = by_environment(context, effect, reference=question.reference)
+    higher = sum(one.estimate.value > 0 for one in each.values())
+    settled = [
+        f"{words} in {', '.join(found)}"
+        for words, sign in (("above zero", 1), ("below zero", -1))
+        if (found := [env for env, one in each.items() if one.verdict(sign) == "yes"])
+    ]
+    return f"Above zero in {higher} of {len(each)} environments", "; ".join(settled)
+
+
+def with_share_of_loss(
+    context: AnalysisContext, groups: Sequence[ComparisonGroup], findings: Sequence[Finding]
+) -> list[Finding]:
+    """Adds the share of the loss that CERL gives back, where both loss and gain are settled."""
+    shares = {}
+    for group in groups:
+        if group.single and group.ensemble and group.cerl:
+            members = Series(group.ensemble, "individual")
+            loss = measure(context, minus(members, group.single))
+            gain = measure(context, minus(Series(group.cerl, "individual"), members))
+            if loss and gain and loss.envs == gain.envs and (loss.verdict(-1), gain.verdict(1)) == ("yes", "yes"):
+                shares[gain.terms] = f"It gives back {share_of_loss(gain.estimate, loss.estimate)}."
+    return [
+        replace(f, details=(shares[f.effect.terms], *f.details)) if f.effect and f.effect.terms in shares else f
+        for f in findings
+    ]
+
+
+def correct(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Adds p-values corrected for the number of questions, and says where a verdict does not survive them."""
+    effects = [finding.effect for finding in findings]
+    adjusted = iter(holm([effect.p_value for effect in effects if effect]))
+    found = []
+    for finding in findings:
+        if finding.effect is None:
+            found.append(finding)
+            continue
+        corrected = next(adjusted)
+        note = f"P-value of no difference: {p_value(finding.effect.p_value)}"
+        lost = finding.verdict in ("yes", "no") and not corrected < ALPHA
+        words = f"{p_value(corrected)} corrected for all questions{', so it may be chance' if lost else ''}"
+        details = (*finding.details, f"{note}; {words}.") if corrected == corrected else finding.details
+        found.append(replace(finding, adjusted_p=corrected, details=details))
+    return tuple(found)
+
+
+def how_many_asked(findings: Sequence[Finding]) -> str:
+    effects = [finding for finding in findings if finding.effect]
+    if not effects:
+        return ""
+    settled = [finding for finding in effects if finding.verdict in ("yes", "no")]
+    kept = sum(finding.adjusted_p is not None and finding.adjusted_p < ALPHA for finding in settled)
+    return (
+        f"{plural(len(effects), 'question')} asked of the same runs, {len(settled)} settled one by one and {kept} of "
+        f"them after Holm's correction for all. If nothing differed, about {ALPHA * len(effects):.1f} would be settled "
+        "by chance."
+    )
 
 
 def summarise(context: AnalysisContext, title: str | None = None) -> Summary:
     """The summary of a report."""
     results = context.results
+    advice = advise(context)
     return Summary(
         title=title or _default_title(results.envs),
         out=None,
@@ -117,151 +174,9 @@ def summarise(context: AnalysisContext, title: str | None = None) -> Summary:
         normalisation=context.normalisation.meaning,
         findings=find_findings(context),
         warnings=tuple(find_warnings(context)),
+        conclusion=(advice.headline, *advice.reasons) if advice.use else (),
     )
 
 
 def _default_title(envs: Sequence[str]) -> str:
     return f"Ensembles on {envs[0]}" if len(envs) == 1 else f"Ensembles on {len(envs)} environments"
-
-
-def find_findings(context: AnalysisContext) -> tuple[Finding, ...]:
-    """The findings of every comparison group, in reading order."""
-    judge = Judge(context)
-    findings: list[Finding] = []
-    for group in find_comparison_groups(context.results):
-        asked = [
-            curse(judge, group),
-            voting(judge, group),
-            cerl(judge, group),
-            tandem(judge, group),
-        ]
-        findings += [finding for finding in asked if finding is not None]
-    return tuple(findings)
-
-
-def curse(judge: Judge, group: ComparisonGroup) -> Finding | None:
-    question = "Is there a curse of diversity?"
-    if group.ensemble is None:
-        if group.tandem or group.cerl:
-            return None
-        return Finding(question, "missing", "No plain ensemble was run, so there is nothing to compare.")
-    if group.single is None:
-        return Finding(
-            question,
-            "missing",
-            f"No single agent was run beside {group.ensemble.label}, so the curse cannot be measured; "
-            "train the single agent of its group (`chorus list`) with the same environments and seeds.",
-        )
-    found = judge.compare(Series(group.ensemble, "individual"), group.single)
-    if found is None:
-        return Finding(question, "missing", "The single agent and the ensemble share no environment.")
-    answers = {
-        "yes": "Yes: a member of the ensemble is worse than an agent on its own.",
-        "no": "No: a member of the ensemble is better than an agent on its own.",
-        "unsettled": "Not settled: the difference could be chance, or seeds are too few to tell.",
-    }
-    result = verdict(found, -1)
-    details = (*judge.evidence(found), *other_values(judge, group, members_and_single))
-    return Finding(question, result, f"{answers[result]} {judge.sentence(found)}", details)
-
-
-def members_and_single(group: ComparisonGroup) -> Pair:
-    return series_of(group.ensemble, "individual"), group.single
-
-
-def votes_and_members(group: ComparisonGroup) -> Pair:
-    return series_of(group.ensemble, "aggregate"), series_of(group.ensemble, "individual")
-
-
-def cerl_and_plain(group: ComparisonGroup) -> Pair:
-    """None unless both have the same settings: the nearest CERL may have another ensemble size."""
-    if group.cerl is None or group.ensemble is None:
-        return None, None
-    if any(group.cerl.number(path) != group.ensemble.number(path) for path in COMMON_AXES):
-        return None, None
-    return Series(group.cerl, "individual"), Series(group.ensemble, "individual")
-
-
-def other_values(judge: Judge, group: ComparisonGroup, pair: Callable[[ComparisonGroup], Pair]) -> list[str]:
-    """The same comparison for each other value of a swept setting."""
-    sentences = []
-    for other in group.others:
-        first, second = pair(other)
-        if first and second and (found := judge.compare(first, second)):
-            sentences.append(judge.sentence(found))
-    return sentences
-
-
-def voting(judge: Judge, group: ComparisonGroup) -> Finding | None:
-    if group.ensemble is None:
-        return None
-    policies = judge.results.dataset.policies(group.ensemble)
-    if "aggregate" not in policies or "individual" not in policies:
-        return None
-    agg, indiv = Series(group.ensemble, "aggregate"), Series(group.ensemble, "individual")
-    found = judge.compare(agg, indiv)
-    if found is None:
-        return None
-    answers = {"yes": "Voting helps.", "no": "Voting does harm.", "unsettled": "Not settled."}
-    result = verdict(found, 1)
-    details = judge.evidence(found)
-    against = judge.compare(agg, group.single) if group.single else None
-    if against:
-        details = (f"Against the single agent: {judge.sentence(against)}", *details)
-    details = (*details, *other_values(judge, group, votes_and_members))
-    answer = f"{answers[result]} {judge.sentence(found)}"
-    return Finding("Does acting together help?", result, answer, details)
-
-
-def cerl(judge: Judge, group: ComparisonGroup) -> Finding | None:
-    if group.cerl is None:
-        return None
-    question = "Does CERL help?"
-    if group.ensemble is None:
-        return Finding(question, "missing", f"No plain ensemble was run beside {group.cerl.label}.")
-    indiv = Series(group.ensemble, "individual")
-    found = judge.compare(Series(group.cerl, "individual"), indiv)
-    if found is None:
-        return Finding(question, "missing", "CERL and the plain ensemble share no environment.")
-    answers = {
-        "yes": "It helps: a member trained with CERL is better.",
-        "no": "It does harm.",
-        "unsettled": "Not settled.",
-    }
-    result = verdict(found, 1)
-    details = [*recovered(judge, group, found), *judge.evidence(found)]
-    together = judge.compare(Series(group.cerl, "aggregate"), Series(group.ensemble, "aggregate"))
-    if together:
-        details.insert(0, f"Acting together: {judge.sentence(together)}")
-    details += other_values(judge, group, cerl_and_plain)
-    return Finding(question, result, f"{answers[result]} {judge.sentence(found)}", tuple(details))
-
-
-def recovered(judge: Judge, group: ComparisonGroup, gained: Difference) -> list[str]:
-    """The share of the loss that CERL recovers; only if both loss and gain are settled."""
-    if group.single is None or group.ensemble is None or verdict(gained, 1) != "yes":
-        return []
-    lost = judge.compare(Series(group.ensemble, "individual"), group.single)
-    if lost is None or verdict(lost, -1) != "yes" or lost.envs != gained.envs:
-        return []
-    return [f"It gives back {share_of_loss(gained.estimate, lost.estimate)}."]
-
-
-def tandem(judge: Judge, group: ComparisonGroup) -> Finding | None:
-    if group.tandem is None:
-        return None
-    found = judge.compare(Series(group.tandem, "passive"), Series(group.tandem, "active"))
-    if found is None:
-        return None
-    answers = {
-        "yes": "Yes: learning from another's data is what hurts.",
-        "no": "No: the passive member does better.",
-        "unsettled": "Not settled.",
-    }
-    result = verdict(found, -1)
-    return Finding(
-        "Does a passive member fall behind on the same data?",
-        result,
-        f"{answers[result]} {judge.sentence(found)}",
-        judge.evidence(found),
-    )

@@ -5,7 +5,7 @@ numeric setting over several values of otherwise equal variants.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from chorus.analysis.results import Results, Series
@@ -36,18 +36,33 @@ class ComparisonGroup:
 
     single: Series | None
     ensemble: Variant | None
-    cerl: Variant | None
-    tandem: Variant | None
-    others: tuple["ComparisonGroup", ...] = ()
-    """The same comparison around each other ensemble, where a setting was swept."""
+    cerl: Variant | None = None
+    tandem: Variant | None = None
+    larger: Variant | None = None
+    """The same ensemble with a larger replay."""
+    variants: tuple[Variant, ...] = ()
+    """All variants of the group."""
 
     @property
     def empty(self) -> bool:
         return not (self.single or self.ensemble or self.cerl or self.tandem)
 
+    def plain(self, variant: Variant) -> Variant | None:
+        """The plain ensemble that a variant is compared with: the main one, or else the most similar one."""
+        if variant.role == "ensemble":
+            return self.ensemble if variant is not self.ensemble else None
+        return nearest(variant, [v for v in self.variants if v.role == "ensemble"])
+
+    def alone(self, variant: Variant) -> Series | None:
+        """The single agent that a variant is compared with."""
+        if variant.members == 1:
+            return self.single if self.single and variant is not self.single.variant else None
+        found = nearest(variant, [v for v in self.variants if v.role == "single"])
+        return Series(found, "individual") if found else None
+
 
 def find_comparison_groups(results: Results) -> list[ComparisonGroup]:
-    """One group per `group` of the runs; of several ensembles the one with most runs is in its centre.
+    """One group per `group` of the runs, around the ensemble with the default settings.
 
     Groups of ablations alone are left out, unless there is nothing else.
     """
@@ -55,11 +70,18 @@ def find_comparison_groups(results: Results) -> list[ComparisonGroup]:
     groups = []
     for name in dict.fromkeys(v.group for v in own):
         variants = [v for v in own if v.group == name]
-        ensembles = [v for v in variants if v.role == "ensemble"]
-        main = max(ensembles, key=_support, default=None)
-        others = tuple(_around(ensemble, variants) for ensemble in ensembles if ensemble is not main)
-        groups.append(replace(_around(main, variants), others=others))
+        groups.append(_around(min(_with_role(variants, "ensemble"), key=_from_defaults, default=None), variants))
     return [group for group in groups if not group.empty] or groups
+
+
+def nearest(centre: Variant, candidates: Sequence[Variant]) -> Variant | None:
+    """The candidate with the fewest settings that differ, or else the one closest to its defaults."""
+    return min(candidates, key=lambda v: (centre.distance(v), *_from_defaults(v)), default=None)
+
+
+def differ_in_buffer(first: Variant, second: Variant) -> bool:
+    """Whether the replay capacity is the only setting that differs."""
+    return first.distance(second) == 1 and first.capacity != second.capacity
 
 
 def pairs_of_interest(group: ComparisonGroup) -> list[tuple[Series, Series]]:
@@ -77,15 +99,29 @@ def pairs_of_interest(group: ComparisonGroup) -> list[tuple[Series, Series]]:
 
 def _around(ensemble: Variant | None, variants: Sequence[Variant]) -> ComparisonGroup:
     centre = ensemble or variants[0]
-    single, cerl, tandem = (
-        min((v for v in variants if v.role == role), key=centre.distance, default=None)
-        for role in ("single", "cerl", "tandem")
+    single, cerl, tandem = (nearest(centre, _with_role(variants, role)) for role in ("single", "cerl", "tandem"))
+    larger = [
+        v
+        for v in _with_role(variants, "ensemble")
+        if ensemble and differ_in_buffer(v, ensemble) and (v.capacity or 0) > (ensemble.capacity or 0)
+    ]
+    return ComparisonGroup(
+        single=Series(single, "individual") if single else None,
+        ensemble=ensemble,
+        cerl=cerl,
+        tandem=tandem,
+        larger=max(larger, key=lambda v: v.capacity or 0, default=None),
+        variants=tuple(variants),
     )
-    return ComparisonGroup(Series(single, "individual") if single else None, ensemble, cerl, tandem)
 
 
-def _support(variant: Variant) -> tuple[int, float, int]:
-    return (len(variant.runs), -(variant.number(SHARED_LAYERS) or 0), variant.members)
+def _with_role(variants: Sequence[Variant], role: str) -> list[Variant]:
+    return [v for v in variants if v.role == role]
+
+
+def _from_defaults(variant: Variant) -> tuple[int, int, float, int]:
+    """Fewest changed settings first, then most runs, fewest shared layers, and most members."""
+    return variant.changes, -len(variant.runs), variant.number(SHARED_LAYERS) or 0, -variant.members
 
 
 @dataclass(frozen=True)

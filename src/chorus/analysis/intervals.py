@@ -101,6 +101,24 @@ class DifferenceEstimate:
     p_value: float
 
 
+def combine(
+    influences: Sequence[Influence], weights: Sequence[float], blocks: Sequence[object], runs: int
+) -> DifferenceEstimate:
+    """A weighted sum of aggregates: a difference, a difference of differences, or a trend.
+
+    Aggregates with equal `blocks` come from the same runs, row by row, so their terms are added run by run.
+    """
+    value = sum(weight * influence.value for weight, influence in zip(weights, influences, strict=True))
+    parts = []
+    for block in dict.fromkeys(blocks):
+        own = [(w, i) for w, i, other in zip(weights, influences, blocks, strict=True) if other == block]
+        terms = sum(weight * influence.terms for weight, influence in own)
+        parts.append(Influence(np.asarray(value), np.asarray(terms), min(influence.freedom for _, influence in own)))
+    low, high = interval(parts, np.asarray(value))
+    found = IntervalEstimate(float(value), float(low), float(high), runs)
+    return DifferenceEstimate(found, _p_value(parts, float(value)))
+
+
 def difference(
     first: ArrayLike,
     second: ArrayLike,
@@ -115,12 +133,13 @@ def difference(
     x, y = aggregates.score_matrix(first), aggregates.score_matrix(second)
     if paired and (x.shape != y.shape or (np.isnan(x) != np.isnan(y)).any()):
         raise ValueError(f"paired scores need the same runs; got shapes {x.shape} and {y.shape}")
-    of_x, of_y = influence(x), influence(y)
-    value = of_x.value - of_y.value
-    parts = [Influence(value, of_x.terms - of_y.terms, of_x.freedom)] if paired else [of_x, of_y]
-    low, high = interval(parts, value)
-    found = IntervalEstimate(float(value), float(low), float(high), int(min(_runs(x).min(), _runs(y).min())))
-    return DifferenceEstimate(found, _p_value(parts, float(value)))
+    runs = fewest_runs((x, y))
+    return combine([influence(x), influence(y)], (1.0, -1.0), (0, 0) if paired else (0, 1), runs)
+
+
+def fewest_runs(matrices: Sequence[np.ndarray]) -> int:
+    """The number of runs of the task that has fewest."""
+    return int(min(_runs(matrix).min() for matrix in matrices))
 
 
 def mean_difference(first: ArrayLike, second: ArrayLike, *, paired: bool) -> IntervalEstimate:

@@ -41,6 +41,8 @@ class Setting:
 
     value: Any
     label: str
+    changed: bool = True
+    """Whether the value differs from the preset's default; a swept setting may have its default."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,12 @@ class Variant:
     def capacity(self) -> int | None:
         found = self.number(CAPACITY)
         return None if found is None else int(found)
+
+    @property
+    def changes(self) -> int:
+        """The number of settings that differ from the preset's defaults."""
+        settings = self.identity.settings
+        return sum(one.changed for path, one in settings.items() if path not in ("scale", "hyperparameters"))
 
     def number(self, path: str) -> float | None:
         """The value of a numeric setting; None if the configuration has no such number."""
@@ -212,9 +220,8 @@ def rank_by_defaults(singles: Sequence[Variant], variants: Sequence[Variant]) ->
     ensembles = [v for v in variants if v.role == "ensemble"]
 
     def order(single: Variant) -> tuple[int, int, int, int, str]:
-        changed = sum(path not in ("scale", "hyperparameters") for path in single.identity.settings)
         nearest = min((single.distance(ensemble) for ensemble in ensembles), default=0)
-        return changed, nearest, len(single.settings), -len(single.runs), single.label
+        return single.changes, nearest, len(single.settings), -len(single.runs), single.label
 
     return sorted(singles, key=order)
 
@@ -270,7 +277,8 @@ def _read_setting(path: str, content: Any) -> Setting:
     if not isinstance(content, dict):
         return _plain_setting(path, content)
     label = content.get("label")
-    return Setting(content.get("value"), printable(label) if isinstance(label, str) else "")
+    changed = "default" not in content or content["default"] != content.get("value")
+    return Setting(content.get("value"), printable(label) if isinstance(label, str) else "", changed)
 
 
 def _read_axis(path: str, content: dict[str, Any]) -> AxisStyle:

@@ -18,11 +18,14 @@ def plural(count: int, noun: str) -> str:
 def number(value: float) -> str:
     """About three digits, never in powers of ten."""
     size = abs(value)
-    return f"{value:,.{0 if size >= 1_000 else 1 if size >= 10 else 2 if size >= 0.1 or size == 0 else 4}f}"
+    if size < 5e-5:
+        return "0.00"
+    return f"{value:,.{0 if size >= 1_000 else 1 if size >= 10 else 2 if size >= 0.1 else 4}f}"
 
 
 def signed(value: float) -> str:
-    return ("+" if value >= 0 else "") + number(value)
+    written = number(value)
+    return written if written.startswith("-") else f"+{written}"
 
 
 def percent(share: float, *, careful: bool = False) -> str:
@@ -59,10 +62,10 @@ def share_of_loss(gained: IntervalEstimate, lost: IntervalEstimate) -> str:
 def why_unsettled(found: IntervalEstimate) -> str:
     """Why a difference is not settled, and how many seeds might settle it."""
     if found.runs < FEWEST_RUNS or not found.has_interval:
-        return f"Too few seeds to tell: {plural(found.runs, 'seed')}, and it takes at least {FEWEST_RUNS}."
+        return f"Not settled: {plural(found.runs, 'seed')}, and it takes at least {FEWEST_RUNS}."
     needed = seeds_needed(found)
     remedy = f"; if the difference is real, it takes about {needed} seeds to show" if needed else ""
-    return f"Too few seeds to tell: the interval includes zero{remedy}."
+    return f"Not settled: the interval includes zero{remedy}."
 
 
 def seeds_needed(found: IntervalEstimate, most: int = 100) -> int | None:

@@ -2,13 +2,9 @@
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from chorus.cli.grid import add_dry_run, add_grid_options, suggested
 from chorus.cli.train_options import Defaults, whole
-
-if TYPE_CHECKING:
-    from chorus.analysis.report import Summary
 
 
 def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
@@ -57,6 +53,7 @@ def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from chorus.analysis.diagnosis import write_diagnosis
+    from chorus.cli.answers import print_summary
     from chorus.cli.grid import device_for, print_plan, run_jobs
     from chorus.envs.registry import describe
     from chorus.errors import ChorusError
@@ -81,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     page = args.out / "reports" / f"{page_name(args, spec.id)}.html"
     count = spec.actions.count if isinstance(spec.actions, Discrete) else None
     summary = write_diagnosis(found, spec.id, page, actions=count)
-    print_diagnosis(summary)
+    print_summary(summary)
     open_questions = any(finding.verdict == "unsettled" for finding in summary.findings)
     print(f"next: {next_command(args, seeds, open_questions)}")
     return result.exit_code
@@ -99,21 +96,6 @@ def page_name(args: argparse.Namespace, env_id: str) -> str:
     }
     told = [f"{value}-{name}" for name, value in wished.items() if value is not None]
     return "-".join(["diagnosis", env_in_names(env_id), args.scale, *told])
-
-
-def print_diagnosis(summary: "Summary") -> None:
-    """Print warnings first, then the answers, the conclusion and the path of the page."""
-    for warning in summary.warnings:
-        print(f"Note: {warning}")
-    for finding in summary.findings:
-        print(f"\n{finding.question}\n  {finding.answer}")
-        for detail in finding.details:
-            print(f"  {detail}")
-    headline, *reasons = summary.conclusion
-    print(f"\n{headline}")
-    for reason in reasons:
-        print(f"  {reason}")
-    print(f"\ndiagnosis: {summary.out}")
 
 
 def next_command(args: argparse.Namespace, seeds: int, open_questions: bool) -> str:

@@ -205,6 +205,7 @@ def write_findings(jobs: "Sequence[Job]", folder: Path, title: str, figure: int 
     from chorus.analysis.loading import load_runs
     from chorus.analysis.paper import draw_paper_figure
     from chorus.analysis.report import write_dataset_report
+    from chorus.cli.answers import print_summary
     from chorus.errors import ChorusError
     from chorus.scheduling.jobs import evaluated
 
@@ -215,12 +216,6 @@ def write_findings(jobs: "Sequence[Job]", folder: Path, title: str, figure: int 
     dataset = load_runs(found)
     report = folder / f"report{tag}.html"
     summary = write_dataset_report(dataset, report, title=title)
-    for finding in summary.findings:
-        print(f"{finding.question} {finding.answer}")
-        for detail in finding.details:
-            print(f"  {detail}")
-    for warning in summary.warnings:
-        print(f"Note: {warning}")
     if figure is not None:
         try:
             panels = draw_paper_figure(make_context(dataset), figure)
@@ -231,4 +226,4 @@ def write_findings(jobs: "Sequence[Job]", folder: Path, title: str, figure: int 
             for ending in _FORMATS:
                 drawing.save(folder / f"figure{figure}{tag}-{name}.{ending}", captioned=True)
             print(f"figure: {folder / f'figure{figure}{tag}-{name}.svg'} (and .png)")
-    print(f"report: {report}")
+    print_summary(summary)

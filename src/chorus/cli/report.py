@@ -1,6 +1,7 @@
 """`chorus report`: statistics, figures and a page to read, from run directories."""
 
 import argparse
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -53,7 +54,7 @@ def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
         "--references",
         type=Path,
         metavar="CSV",
-        help="reference scores with the columns env,random and optionally human (default: only Atari's)",
+        help="reference scores with the columns env,random and optionally human (default: the measured ones)",
     )
     parser.add_argument(
         "--beside",
@@ -81,6 +82,7 @@ def run(args: argparse.Namespace) -> int:
     from chorus.analysis.loading import load_runs, merge
     from chorus.analysis.normalisation import read_references
     from chorus.analysis.report import write_dataset_report
+    from chorus.cli.answers import print_summary
 
     references = read_references(args.references) if args.references else None
     dataset = load_runs(args.runs)
@@ -96,14 +98,11 @@ def run(args: argparse.Namespace) -> int:
         references=references,
         normalisation=args.scale_by,
     )
-    for finding in summary.findings:
-        print(f"{finding.question} {finding.answer}")
-    for warning in summary.warnings[:5]:
-        print(f"Note: {warning}")
     if args.export:
         for path in export_all(dataset, args.export):
-            print(f"Data: {path}")
-    print(f"Report: {summary.out}")
+            print(f"data: {path}")
+    print_summary(summary, most_warnings=5)
+    print(f"next: open {shlex.quote(str(summary.out))} in a browser")
     return 0
 
 

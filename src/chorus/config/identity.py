@@ -22,6 +22,7 @@ def identity(resolved: Resolved) -> dict[str, Any]:
     # A component is swept by its kind.
     swept = [path for own in paths for path in (own, f"{own}.kind") if path in leaves]
     changed = {**changed_settings(resolved), **{path: leaves[path] for path in swept}}
+    defaults = flatten(resolved.default.to_json())
     options = {path: settings()[path].option for path in {*swept, *changed} if path in settings()}
     return {
         "title": preset.title_of(config),
@@ -29,7 +30,11 @@ def identity(resolved: Resolved) -> dict[str, Any]:
         "role": role_of(resolved),
         "group": preset.group,
         "settings": {
-            path: {"value": value, "label": "" if path in preset.titled else setting_label(path, value)}
+            path: {
+                "value": value,
+                "label": "" if path in preset.titled else setting_label(path, value),
+                "default": defaults.get(path),
+            }
             for path, value in changed.items()
         },
         "swept": swept,

@@ -1,0 +1,194 @@
+"""Effects: weighted sums of final scores with an interval, and the one rule that turns an effect into a verdict.
+
+A difference has the weights +1 and -1, a difference of two gaps has four, and a trend over a swept setting has one per
+value. Every sentence, table, diagnosis and claim of Chorus is an effect judged by `Effect.verdict`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from chorus.analysis import intervals
+from chorus.analysis.bootstrap import ENOUGH_SEEDS, FEWEST_RUNS, IntervalEstimate
+from chorus.analysis.comparisons import MEAN, centre, normalised_matrix
+from chorus.analysis.context import AnalysisContext
+from chorus.analysis.results import DiversityMeasure, Final, Results, Series, stack_ragged
+from chorus.analysis.variants import CAPACITY
+from chorus.analysis.wording import interval, number, percent, signed
+
+Verdict = Literal["yes", "no", "negligible", "unsettled", "missing"]
+VERDICT_WORDS: dict[Verdict, str] = {
+    "yes": "yes",
+    "no": "no",
+    "negligible": "too small to matter",
+    "unsettled": "not settled",
+    "missing": "not run",
+}
+# A difference below this share of the reference score would not change what anybody uses.
+NEGLIGIBLE = 0.05
+
+
+class Term(NamedTuple):
+    """One score of an effect and its weight; with a `measure` the diversity of the members instead of the return."""
+
+    weight: float
+    series: Series
+    measure: DiversityMeasure | None = None
+
+    @property
+    def metric(self) -> str:
+        return self.measure.metric if self.measure else self.series.metric
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A weighted sum of final scores; in a single environment in returns, otherwise in normalised scores.
+
+    `reference` is the score that shares relate to and `levels` are the scores of the terms, all in the same unit.
+    """
+
+    terms: tuple[Term, ...]
+    envs: tuple[str, ...]
+    estimate: IntervalEstimate
+    p_value: float
+    unit: str
+    centre: str
+    levels: tuple[float, ...]
+    reference: float | None
+    """None if it is not positive or a share of it means nothing."""
+
+    @property
+    def margin(self) -> float | None:
+        """Differences within plus or minus this are too small to matter."""
+        return None if self.reference is None else NEGLIGIBLE * self.reference
+
+    @property
+    def negligible(self) -> bool:
+        """Whether the whole interval lies within the margin, with enough seeds to trust it."""
+        found, margin = self.estimate, self.margin
+        return margin is not None and found.runs >= ENOUGH_SEEDS and -margin <= found.low and found.high <= margin
+
+    def verdict(self, sign: int) -> Verdict:
+        """Yes if the interval excludes zero on the side of `sign`, no if on the other side."""
+        found = self.estimate
+        if not found.has_interval or found.runs < FEWEST_RUNS:
+            return "unsettled"
+        if self.negligible:
+            return "negligible"
+        if not found.settled:
+            return "unsettled"
+        return "yes" if np.sign(found.value) == sign else "no"
+
+    def written(self, value: float) -> str:
+        """Returns with about three digits, scores with two decimals."""
+        return signed(value) if self.unit == "return" else f"{value:+.2f}"
+
+    def sentence(self, label: str = "") -> str:
+        """`A scores 31 % below B: IQM 0.69 against 1.00, difference -0.31 (95 % interval -0.38 to -0.24, 5 seeds).`
+
+        `label` says what the number is if it is more than a difference of two scores.
+        """
+        value, size = self.estimate.value, f"({interval(self.estimate, self.written)})"
+        if label or len(self.terms) != 2:
+            return f"{label[:1].upper()}{label[1:]}: {self.written(value)} {size}, in {self.unit}."
+        first, second = (term.series.label for term in self.terms)
+        ratio = "" if self.reference is None else f"{percent(abs(value) / self.reference, careful=True)} "
+        level = value == 0 or (self.reference is not None and abs(value) < 0.005 * self.reference)
+        place = "level with" if level else f"{ratio}{'above' if value > 0 else 'below'}"
+        high, low = (number(x) if self.unit == "return" else f"{x:.2f}" for x in self.levels)
+        what = f"{self.centre} return" if self.unit == "return" else self.centre
+        return f"{first} scores {place} {second}: {what} {high} against {low}, difference {self.written(value)} {size}."
+
+
+def minus(first: Series, second: Series) -> tuple[Term, ...]:
+    return Term(1.0, first), Term(-1.0, second)
+
+
+def trend(values: Sequence[float], terms: Sequence[tuple[Term, ...]], *, log: bool) -> tuple[Term, ...]:
+    """The change along a fitted line from the smallest to the largest value, of an effect at each value."""
+    x = np.log(values) if log else np.asarray(values, dtype=np.float64)
+    away = x - x.mean()
+    weights = away * (x.max() - x.min()) / np.sum(away**2)
+    return tuple(term._replace(weight=w * term.weight) for w, own in zip(weights, terms, strict=True) for term in own)
+
+
+def measure(
+    context: AnalysisContext, terms: Sequence[Term], *, reference: int = 1, envs: Sequence[str] | None = None
+) -> Effect | None:
+    """The effect over the environments that all terms share; None if there is none.
+
+    `reference` is the position of the term whose score is the reference.
+    """
+    results, normalisation = context.results, context.normalisation
+    allowed = normalisation.envs if envs is None else envs
+    shared = tuple(env for env in results.envs if env in allowed and all(_final(results, t, env) for t in terms))
+    if not terms or not shared:
+        return None
+    diversity = terms[0].measure
+    middle = MEAN if diversity else centre(shared)
+    if diversity:
+        matrices = [_metric_matrix(results, term, shared) for term in terms]
+    else:
+        matrices = [normalised_matrix(results, term.series, shared, normalisation) for term in terms]
+    blocks = [_block(results, term, shared) for term in terms]
+    weights = [term.weight for term in terms]
+    runs = intervals.fewest_runs(matrices)
+    found = intervals.combine([middle.influence(m) for m in matrices], weights, blocks, runs)
+    levels = [float(middle.of(matrix)) for matrix in matrices]
+    base = levels[min(reference, len(levels) - 1)]
+    meaningful = base > 0 and (diversity is not None or normalisation.kind != "min-max")
+    zero, slope = 0.0, 1.0
+    if not diversity and len(shared) == 1:
+        at_zero, at_one = (float(normalisation.apply(shared[0], np.array(x))) for x in (0.0, 1.0))
+        slope = at_one - at_zero
+        zero = -at_zero / slope
+    value, low, high = (number / slope for number in (found.estimate.value, found.estimate.low, found.estimate.high))
+    return Effect(
+        terms=tuple(terms),
+        envs=shared,
+        estimate=IntervalEstimate(value, low, high, runs),
+        p_value=found.p_value,
+        unit=diversity.axis if diversity else "return" if len(shared) == 1 else normalisation.axis,
+        centre=middle.name,
+        levels=tuple(zero + level / slope for level in levels),
+        reference=base / slope if meaningful else None,
+    )
+
+
+def by_environment(context: AnalysisContext, effect: Effect, *, reference: int = 1) -> dict[str, Effect]:
+    """The same effect in each of its environments."""
+    found = {env: measure(context, effect.terms, reference=reference, envs=(env,)) for env in effect.envs}
+    return {env: one for env, one in found.items() if one is not None}
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """P-values corrected for the number of questions by Holm's method; NaN stays NaN and is not counted."""
+    found = np.asarray(p_values, dtype=np.float64)
+    order = [int(i) for i in np.argsort(found) if np.isfinite(found[i])]
+    corrected, highest = np.full(len(found), np.nan), 0.0
+    for rank, position in enumerate(order):
+        highest = max(highest, min(1.0, (len(order) - rank) * found[position]))
+        corrected[position] = highest
+    return [float(value) for value in corrected]
+
+
+def _final(results: Results, term: Term, env: str) -> Final | None:
+    return results.metric_final(term.series.variant, env, term.metric)
+
+
+def _metric_matrix(results: Results, term: Term, envs: Sequence[str]) -> np.ndarray:
+    finals = [_final(results, term, env) for env in envs]
+    return stack_ragged([final.values for final in finals if final is not None])
+
+
+def _block(results: Results, term: Term, envs: Sequence[str]) -> object:
+    """Equal for terms whose rows belong together.
+
+    Those of one variant come from the same runs. Variants that differ only in their replay capacity are compared seed
+    by seed, because their runs are identical until the smaller replay is full.
+    """
+    variant = term.series.variant
+    settings = repr(sorted((path, repr(value)) for path, value in variant.settings.items() if path != CAPACITY))
+    return settings, tuple(final.seeds for env in envs if (final := _final(results, term, env)))

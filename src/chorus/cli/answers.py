@@ -1,0 +1,63 @@
+"""How commands print findings: a table, one line of advice, warnings, and where the page is."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from chorus.analysis.findings import Finding, Summary
+
+_STYLES = {"yes": "bold", "no": "bold", "negligible": "", "unsettled": "dim", "missing": "dim"}
+
+
+def print_summary(summary: "Summary", *, most_warnings: int | None = None) -> None:
+    """Main questions as a table, the number of other comparisons, the advice, and the path of the page."""
+    console = Console(highlight=False, soft_wrap=False)
+    for warning in summary.warnings[:most_warnings]:
+        console.print(Text(f"Note: {warning}"))
+    main = [finding for finding in summary.findings if finding.main]
+    if main:
+        console.print(findings_table(main))
+    if others := len(summary.findings) - len(main):
+        console.print(Text(f"{others} further comparisons are on the page."))
+    if summary.asked:
+        console.print(Text(summary.asked))
+    if summary.conclusion:
+        console.print(Text(summary.conclusion[0], style="bold"))
+    print_path(summary.kind, summary.out)
+
+
+def findings_table(findings: Iterable["Finding"]) -> Table:
+    """One row per question, wrapped to the terminal."""
+    from chorus.analysis.effects import VERDICT_WORDS
+
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("question", ratio=1, overflow="fold")
+    table.add_column("verdict", max_width=11)
+    table.add_column("difference", justify="right")
+    table.add_column("95 % interval", no_wrap=True)
+    table.add_column("seeds", justify="right")
+    for finding in findings:
+        difference, interval, seeds = effect_cells(finding)
+        verdict = Text(VERDICT_WORDS[finding.verdict], style=_STYLES[finding.verdict])
+        table.add_row(Text(finding.question), verdict, difference, interval, seeds)
+    return table
+
+
+def effect_cells(finding: "Finding") -> tuple[str, str, str]:
+    """Difference, interval and seeds as text; empty without an effect."""
+    found = finding.difference
+    if found is None or finding.effect is None:
+        return "", "", ""
+    shown = finding.effect.written
+    interval = f"{shown(found.low)} to {shown(found.high)}" if found.has_interval else "none"
+    return shown(found.value), interval, str(found.runs)
+
+
+def print_path(kind: str, path: Path | None) -> None:
+    """On one line whatever the width, so that it can be copied."""
+    print(f"{kind}: {path}")
