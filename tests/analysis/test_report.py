@@ -133,7 +133,7 @@ def test_the_command_writes_a_report_and_says_where(tmp_path: Path, capsys: pyte
         )
     )
     printed = capsys.readouterr().out
-    assert code == 0 and printed.rstrip().endswith(f"Report: {out}")
+    assert code == 0 and f"\nreport: {out}\nnext: open {out} in a browser" in printed
     assert "Is there a curse of diversity?" in printed
     assert "DQN, published" in out.read_text() and (tmp_path / "data" / "long.csv").exists()
 

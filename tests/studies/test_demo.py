@@ -57,8 +57,8 @@ def test_runs_that_are_there_are_only_reported(tmp_path, capsys):
         write_finished(job)
     assert main(["demo", "--scale", "smoke", "--out", str(tmp_path)]) == 0
     said = capsys.readouterr().out
-    for question in ("Is there a curse of diversity?", "Does acting together help?", "Does CERL help?"):
-        assert f"\n{question} Not settled" in said  # two seeds settle nothing
+    rows = [line for line in said.splitlines() if line.startswith(("Is there a curse", "Does acting together"))]
+    assert len(rows) == 2 and all("not settled" in row for row in rows)  # two seeds settle nothing
     assert "95 % interval" in said
     assert f"report: {tmp_path / 'reports' / 'demo-smoke' / 'report.html'}" in said
     assert said.splitlines()[-1].startswith(f"next: chorus demo --out {tmp_path} ")

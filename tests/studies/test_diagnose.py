@@ -87,9 +87,8 @@ def test_runs_that_are_there_are_only_diagnosed(tmp_path, capsys):
     assert main(["diagnose", "CartPole-v1", "--scale", "smoke", "--out", str(tmp_path)]) == 0
     said = capsys.readouterr().out
     # Every policy of every run is at 10 + seed: no difference, and the same interval on either side of zero.
-    assert "Is there a curse of diversity?\n  Too few seeds to tell: the interval includes zero." in said
-    assert "mean return 11.0 against 11.0, difference +0.00 (95 % interval -" in said
-    assert "Is there too little diversity?\n  No: the members do disagree." in said
+    (row,) = (line for line in said.splitlines() if line.startswith("Is there a curse of diversity?"))
+    assert "not settled" in row and "+0.00" in row and row.rstrip().endswith("3")
     assert "\nNo advice: at the smoke scale nothing is learnt.\n" in said
     assert said.index("Note: At the smoke scale nothing is learnt") < said.index("Is there a curse")
     page = tmp_path / "reports" / "diagnosis-CartPole-v1-smoke.html"
@@ -100,7 +99,7 @@ def test_runs_that_are_there_are_only_diagnosed(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("found", "wanted"),
     [
-        (10.0, "next: chorus report {out}      every figure"),
+        (100.0, "next: chorus report {out}      every figure"),
         (None, "next: chorus diagnose CartPole-v1 --out {out} --seeds 6"),
     ],
     ids=["all settled", "open"],
@@ -125,7 +124,7 @@ def test_another_question_has_a_page_and_a_next_command_of_its_own(tmp_path, cap
     (page,) = (tmp_path / "reports").iterdir()
     assert page.name == "diagnosis-CartPole-v1-laptop-4-members-60000-steps-3-seeds.html"
     said = capsys.readouterr().out
-    assert "Not tried: the usual buffer, 50k transitions, holds 83 % of a run's 60,000 steps." in said
+    assert "Not tried: the usual replay, 50k transitions, holds 83 % of a run's 60,000 steps." in " ".join(said.split())
     assert (
         "--members 4 --total-steps 60000 --engine ray" in said.splitlines()[-1] and "--seeds 6" in said.splitlines()[-1]
     )

@@ -22,6 +22,9 @@ def print_summary(summary: "Summary", *, most_warnings: int | None = None) -> No
     main = [finding for finding in summary.findings if finding.main]
     if main:
         console.print(findings_table(main))
+    for finding in main:
+        if finding.verdict == "missing":
+            console.print(Text(f"{finding.question} {finding.answer}"))
     if others := len(summary.findings) - len(main):
         console.print(Text(f"{others} further comparisons are on the page."))
     if summary.asked:
