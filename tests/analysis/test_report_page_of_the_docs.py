@@ -21,7 +21,7 @@ def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     for example in examples:
         exec(compile(example, "docs/report.md", "exec"), {"__name__": "documentation"})
     assert "Is there a curse of diversity?" in capsys.readouterr().out
-    assert (tmp_path / "report.html").exists() and (tmp_path / "figure2-gains.pdf").exists()
+    assert (tmp_path / "report.html").exists() and (tmp_path / "figure2-gains-over-single.pdf").exists()
 
 
 def test_every_option_is_in_the_table() -> None:

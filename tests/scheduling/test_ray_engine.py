@@ -174,7 +174,7 @@ def test_what_is_killed_is_retried_and_the_study_has_the_bytes_of_the_local_engi
     said, _ = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 0, said
     assert {found.name: logs(found) for found in tmp_path.glob("*__s*")} == on_this_machine
-    assert (tmp_path / "reports" / "figure12-smoke" / "figure12-gains.svg").exists()
+    assert (tmp_path / "reports" / "figure12-smoke" / "figure12-gains-by-voting.svg").exists()
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])

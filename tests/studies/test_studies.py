@@ -1,13 +1,15 @@
-"""Every study builds every configuration at every scale, and is one of the paper's figures."""
+"""Every study builds every configuration at every scale; the paper's data figures are all there."""
 
+import itertools
 from pathlib import Path
 
 import pytest
 
-from chorus.analysis.paper import PAPER_FIGURES
+from chorus.config.options import find_setting
 from chorus.errors import ChorusError
 from chorus.scheduling.costs import seconds
 from chorus.scheduling.jobs import Known, jobs_of
+from chorus.studies.panels import Sweep
 from chorus.studies.study import Arm, EnvironmentSet, Part, Scaled, Study
 from chorus.studies.table import STUDIES, find_study
 
@@ -25,8 +27,23 @@ def known() -> Known:
 
 
 def test_there_is_one_study_for_each_data_figure():
-    assert [study.number for study in STUDIES.values()] == sorted(PAPER_FIGURES)
-    assert set(STUDIES) == {f"figure{number}" for number in PAPER_FIGURES}
+    numbers = [2, 3, 4, 5, *range(7, 29)]
+    figures = {study.name: study.figure for study in STUDIES.values() if study.figure is not None}
+    assert figures == {f"figure{number}": number for number in numbers}
+    beside = [study.name for study in STUDIES.values() if study.figure is None]
+    assert beside == ["sac-self-target", "diverging-member", "hyperparameters", "cost"]
+
+
+@pytest.mark.parametrize("study", STUDIES.values(), ids=lambda study: study.name)
+@pytest.mark.parametrize("scale", SCALES)
+def test_a_sweep_panel_shows_a_setting_that_the_study_sweeps_and_no_swept_setting_goes_unshown(study: Study, scale):
+    swept = {find_setting(name).path for part in study.parts for arm in part.arms for name in arm.swept(scale)}
+    assert {panel.path for panel in study.panels if isinstance(panel, Sweep)} == swept
+
+
+def test_headings_name_the_figure_where_there_is_one():
+    assert find_study("figure7").heading == "Figure 7: CERL"
+    assert find_study("cost").heading == "Training time per step"
 
 
 @pytest.mark.parametrize(("study", "part"), EVERY_PART)
@@ -71,6 +88,45 @@ def test_the_papers_numbers():
     assert {job.config.env.atari.sticky_actions for job in quantiles} == {0.25}
     tandem = next(arm for arm in find_study("figure8").parts[0].arms if arm.preset == "sac-tandem")
     assert tandem.seeds.paper == 10 and find_study("figure8").parts[0].environments.paper.seeds == 30
+
+
+def test_the_tables_hyperparameters_reach_every_run_and_change_its_name():
+    (part,) = find_study("figure3").parts
+    code, table = (jobs_of(part.with_seeds(1), "paper", OUT, "gpu", hyperparameters=which) for which in (None, "table"))
+    assert {job.config.exploration.decay_steps for job in code} == {1_000_000}
+    assert {job.config.exploration.decay_steps for job in table} == {16_000_000}
+    assert {job.config.agent.optimizer.epsilon for job in table} == {1 / 32**2}
+    assert not {job.path for job in code} & {job.path for job in table}
+
+
+def test_the_study_of_hyperparameters_has_both_values_of_both():
+    jobs = jobs_of(find_study("hyperparameters").parts[0], "paper", OUT, "gpu")
+    pairs = {(job.config.exploration.decay_steps, job.config.agent.optimizer.epsilon) for job in jobs}
+    assert pairs == {(decay, size / 32**2) for decay in (1_000_000, 16_000_000) for size in (0.01, 1.0)}
+    laptop = jobs_of(find_study("hyperparameters").parts[0], "laptop", OUT)
+    shares = {job.config.exploration.decay_steps / job.config.schedule.total_steps for job in laptop}
+    assert shares == {1 / 50, 16 / 50}
+    # The code's values are the defaults, so these runs are those of other studies.
+    plain = {job.path for job in jobs_of(find_study("figure14").parts[0], "paper", OUT, "gpu")}
+    assert len(plain & {job.path for job in jobs}) == 2 * 4 * 5
+
+
+def test_the_diverging_member_is_crossed_with_the_auxiliary_loss_and_another_member_is_evaluated():
+    jobs = jobs_of(find_study("diverging-member").parts[0].with_seeds(1), "smoke", OUT)
+    ensembles = [job for job in jobs if job.config.preset == "ensemble-sac-cerl"]
+    losses = {(job.config.agent.loss.kind, job.config.agent.loss.auxiliary.kind) for job in ensembles}
+    kinds = itertools.product(("main_and_auxiliary", "diverging_member"), ("twice_huber", "squared"))
+    assert losses == set(kinds) and len(ensembles) == 4
+    assert all(job.config.evaluation.policies["member_1"].index == 1 for job in ensembles)
+    assert [job.about["identity"]["role"] for job in ensembles] == ["cerl", "ablation", "ablation", "ablation"]
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_the_study_of_cost_has_iterations_after_the_first(scale, known: Known):
+    for part in find_study("cost").parts:
+        for job in jobs_of(part, scale, OUT, "gpu" if scale == "paper" else None, known):
+            schedule = job.config.schedule
+            assert schedule.iterations >= 3 and schedule.learning_starts < schedule.iteration_steps
 
 
 def test_an_arm_may_have_fewer_seeds_and_runs_every_combination():

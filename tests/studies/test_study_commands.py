@@ -6,7 +6,7 @@ import pytest
 
 from chorus.analysis.context import make_context
 from chorus.analysis.loading import load_runs
-from chorus.analysis.paper import draw_paper_figure
+from chorus.analysis.paper import draw_panels
 from chorus.cli.main import main
 from chorus.scheduling.jobs import jobs_of
 from chorus.studies.table import STUDIES, find_study
@@ -97,6 +97,30 @@ def test_a_first_look_with_fewer_seeds_has_a_report_of_its_own(tmp_path, capsys)
     assert "smoke scale, --seeds 1" in (folder / "report.html").read_text(encoding="utf-8")
 
 
+def test_the_tables_hyperparameters_have_a_report_of_their_own(tmp_path, capsys):
+    """With runs of the paper's scale that nobody trained."""
+    part = find_study("figure14").parts[0].with_seeds(1)
+    for job in jobs_of(part, "paper", tmp_path, "gpu", hyperparameters="table"):
+        write_finished(job)
+    study = ["reproduce", "figure14", "--scale", "paper", "--seeds", "1", "--out", str(tmp_path)]
+    assert main([*study, "--hyperparameters", "table"]) == 0
+    assert "12 runs, 12 already ended" in capsys.readouterr().out
+    (folder,) = (tmp_path / "reports").iterdir()
+    assert folder.name == "figure14-paper-table-1-seeds"
+    assert "paper scale, --hyperparameters table, --seeds 1" in (folder / "report.html").read_text(encoding="utf-8")
+
+
+def test_the_table_is_refused_where_there_is_none(tmp_path, capsys):
+    assert main(["reproduce", "figure14", "--hyperparameters", "table", "--dry-run", "--out", str(tmp_path)]) == 2
+    assert "--hyperparameters table is the paper's table for Atari" in capsys.readouterr().err
+
+
+def test_a_study_beside_the_figures_is_found_by_its_name(tmp_path, capsys):
+    assert main(["reproduce", "cost", "--scale", "smoke", "--dry-run", "--out", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("training time per step, smoke scale\n") and "14 runs" in said
+
+
 def test_progress_and_the_next_command_are_those_of_the_device_and_the_folder(tmp_path, capsys):
     for job in jobs_of(find_study("figure12").parts[0], "smoke", tmp_path, "gpu"):
         write_finished(job)
@@ -151,7 +175,7 @@ def test_modes_are_told_apart_in_reports_and_left_out_of_the_papers_figures(tmp_
     assert len(dashes) == len(set(dashes)) == 4
     single = [context.style(s).dash for s in context.results.series if s.variant.preset == "sac"]
     assert len(single) == len(set(single)) == 2
-    drawn = {row[1] for row in draw_paper_figure(context, 8)["environments"].rows}
+    drawn = {row[1] for row in draw_panels(context, find_study("figure8").panels)["environments"].rows}
     assert drawn == {"SAC", "Ensemble SAC (indiv.)", "SAC 10%-tandem (active)", "SAC 10%-tandem (passive)"}
 
 

@@ -20,8 +20,9 @@ from chorus.scheduling.engines import ENGINES, check_choice
 if TYPE_CHECKING:
     from chorus.scheduling.grid import GridResult
     from chorus.scheduling.jobs import Job
+    from chorus.studies.study import Study
 
-# Of the paper's figures.
+# Of the figures of studies.
 _FORMATS = ("svg", "png")
 
 
@@ -199,11 +200,13 @@ def this_command() -> str:
     return shlex.join([*(["chorus"] if shutil.which("chorus") else by_path), *sys.argv[1:]])
 
 
-def write_findings(jobs: "Sequence[Job]", folder: Path, title: str, figure: int | None = None, tag: str = "") -> None:
-    """Answers in the terminal, the report and perhaps a figure in `folder`."""
+def write_findings(
+    jobs: "Sequence[Job]", folder: Path, title: str, study: "Study | None" = None, tag: str = ""
+) -> None:
+    """Answers in the terminal, the report and perhaps the panels of a study in `folder`."""
     from chorus.analysis.context import make_context
     from chorus.analysis.loading import load_runs
-    from chorus.analysis.paper import draw_paper_figure
+    from chorus.analysis.paper import draw_panels
     from chorus.analysis.report import write_dataset_report
     from chorus.cli.answers import print_summary
     from chorus.errors import ChorusError
@@ -216,14 +219,14 @@ def write_findings(jobs: "Sequence[Job]", folder: Path, title: str, figure: int 
     dataset = load_runs(found)
     report = folder / f"report{tag}.html"
     summary = write_dataset_report(dataset, report, title=title)
-    if figure is not None:
+    if study is not None:
         try:
-            panels = draw_paper_figure(make_context(dataset), figure)
+            panels = draw_panels(make_context(dataset), study.panels)
         except ChorusError as problem:
             print(f"no figure: {problem}")
             panels = {}
         for name, drawing in panels.items():
             for ending in _FORMATS:
-                drawing.save(folder / f"figure{figure}{tag}-{name}.{ending}", captioned=True)
-            print(f"figure: {folder / f'figure{figure}{tag}-{name}.svg'} (and .png)")
+                drawing.save(folder / f"{study.name}{tag}-{name}.{ending}", captioned=True)
+            print(f"figure: {folder / f'{study.name}{tag}-{name}.svg'} (and .png)")
     print_summary(summary)

@@ -1,18 +1,20 @@
-"""`chorus reproduce`: a data figure of the paper, from the runs it needs to the figure and a report."""
+"""`chorus reproduce`: a study, from the runs it needs to its figure and a report."""
 
 import argparse
 from collections.abc import Sequence
 
 from chorus.cli.grid import add_dry_run, add_grid_options
-from chorus.cli.train_options import whole
+from chorus.cli.train_options import add_hyperparameters, whole
 
 
 def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
     parser.description = (
-        "Run what a data figure of the paper still needs, then draw the figure and write a report. Finished runs are "
-        "skipped (studies share runs) and interrupted runs are resumed."
+        "Run what a study (a data figure of the paper, or one beside them) still needs, then draw its figure and write "
+        "a report. Finished runs are skipped (studies share runs) and interrupted runs are resumed."
     )
-    parser.add_argument("study", metavar="STUDY", help="figure2 ... figure28; `chorus list studies` shows them")
+    parser.add_argument(
+        "study", metavar="STUDY", help="figure2, hyperparameters, ...; `chorus list studies` shows them"
+    )
     parser.add_argument(
         "--scale",
         choices=["smoke", "laptop", "paper"],
@@ -28,6 +30,7 @@ def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument(
         "--seeds", type=whole, metavar="S", help="seeds 0 to S - 1 of each configuration (default: the study's)"
     )
+    add_hyperparameters(parser)
     add_dry_run(parser)
     add_grid_options(parser)
 
@@ -41,10 +44,16 @@ def run(args: argparse.Namespace) -> int:
     chosen = study.choose(args.part)
     if args.seeds is not None:
         chosen = tuple(part.with_seeds(args.seeds) for part in chosen)
-    parts = {part.name: jobs_of(part, args.scale, args.out, device_for(args), study=study.name) for part in chosen}
+    parts = {
+        part.name: jobs_of(
+            part, args.scale, args.out, device_for(args), study=study.name, hyperparameters=args.hyperparameters
+        )
+        for part in chosen
+    }
     jobs = [job for part in parts.values() for job in part]
     if not args.quiet:
-        print(f"figure {study.number} of the paper: {study.title}, {args.scale} scale")
+        where = "" if study.figure is None else f"figure {study.figure} of the paper: "
+        print(f"{where}{study.title}, {args.scale} scale")
         if args.scale == "laptop" and study.laptop:
             print(f"smaller than the paper: {study.laptop}")
         if args.seeds is not None:
@@ -53,15 +62,24 @@ def run(args: argparse.Namespace) -> int:
         print_plan(args, jobs)
         return 0
     result = run_jobs(args, jobs, study.name)
-    # A report with fewer seeds must not replace the full one.
-    tag, said = ("", "") if args.seeds is None else (f"-{args.seeds}-seeds", f", --seeds {args.seeds}")
+    tag, said = _distinguish(args)
     folder = args.out / "reports" / f"{study.name}-{args.scale}{tag}"
     for name, part in parts.items():
-        title = f"Figure {study.number}: {study.title} ({args.scale} scale{said})"
-        write_findings(part, folder, title, study.number, tag=f"-{name}" if len(study.parts) > 1 else "")
+        title = f"{study.heading} ({args.scale} scale{said})"
+        write_findings(part, folder, title, study, tag=f"-{name}" if len(study.parts) > 1 else "")
     if args.scale == "smoke":
         command = suggested("reproduce", study.name, part=args.part, out=args.out)
         print(f"next: {command}      the laptop scale, where something is learnt")
     else:
         print(f"next: {suggested('list', 'studies', scale=args.scale, device=args.device, out=args.out)}")
     return result.exit_code
+
+
+def _distinguish(args: argparse.Namespace) -> tuple[str, str]:
+    """The end of the folder's name and of the title: another report must not replace the study's own."""
+    tag, said = "", ""
+    if args.hyperparameters == "table":
+        tag, said = f"{tag}-table", f"{said}, --hyperparameters table"
+    if args.seeds is not None:
+        tag, said = f"{tag}-{args.seeds}-seeds", f"{said}, --seeds {args.seeds}"
+    return tag, said

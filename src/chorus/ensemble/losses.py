@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from chorus.components import POSITIVE, Component, option, register
+from chorus.components import AT_LEAST_1, POSITIVE, Component, option, register
 from chorus.spaces import AnyArray
 
 
@@ -138,3 +138,25 @@ class MainAndAuxiliary(Loss):
         # and 0 times infinity is undefined in the gradient.
         own = jax.vmap(self.main)(of_main(predictions), of_main(targets))
         return jnp.where(is_main, own[:, None], self.auxiliary.of_heads(main, predictions, targets))
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class DivergingMember(MainAndAuxiliary):
+    """Fault injection, no algorithm: the targets of head 0 are inflated, so that member 0's values diverge under CERL.
+
+    Head 0 is every member's prediction of member 0's value, so all members are taught the diverging values. The study
+    `diverging-member` compares what that does to them with a bounded and with an unbounded auxiliary loss.
+    """
+
+    factor: float = option(
+        1.1,
+        within=AT_LEAST_1,
+        label="diverging member",
+        help="the targets of head 0 are multiplied by this; times the discount it must exceed 1 for values to diverge",
+    )
+
+    def of_heads(
+        self, main: Int[np.ndarray, " N"], predictions: Float[Array, "N H Z"], targets: Float[Array, "N H Z"]
+    ) -> Float[Array, "N H"]:
+        return super().of_heads(main, predictions, targets.at[:, 0].multiply(self.factor))

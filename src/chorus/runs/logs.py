@@ -231,12 +231,30 @@ def final_returns(path: Path) -> tuple[dict[str, float], FinalWindow]:
 
 def disk_use(path: Path) -> tuple[float, float] | None:
     """The peak disk use of a run and the mean size of a checkpoint, in megabytes; None if they were not logged."""
-    values: dict[str, list[float]] = defaultdict(list)
-    for record in read_records(path / "timings.jsonl"):
-        if isinstance(record.get("metric"), str) and isinstance(record.get("value"), int | float):
-            values[record["metric"]].append(record["value"])
-    peak, checkpoints = values["system/disk_megabytes"], values["system/checkpoint_megabytes"]
+    values = read_timings(path)
+    peak, checkpoints = (list(values[f"system/{name}_megabytes"].values()) for name in ("disk", "checkpoint"))
     return (max(peak), float(np.mean(checkpoints))) if peak and checkpoints else None
+
+
+def training_seconds_per_step(path: Path) -> float | None:
+    """Seconds of training per agent step of a run: the median over its iterations.
+
+    Evaluation, diagnostics and checkpoints are timed apart and not counted. The first iteration is left out, because
+    programs are compiled in it and the replay has yet to fill. None if there is no second one.
+    """
+    rates = read_timings(path)["charts/SPS"]
+    later = [1.0 / rate for iteration, rate in rates.items() if iteration > 1 and rate > 0]
+    return float(np.median(later)) if later else None
+
+
+def read_timings(path: Path) -> defaultdict[str, dict[int, float]]:
+    """The timings of a run by metric and iteration; of a repeated iteration the last counts."""
+    values: defaultdict[str, dict[int, float]] = defaultdict(dict)
+    for record in read_records(path / "timings.jsonl"):
+        metric, iteration, value = (record.get(name) for name in ("metric", "iteration", "value"))
+        if isinstance(metric, str) and isinstance(iteration, int) and isinstance(value, int | float):
+            values[metric][iteration] = value
+    return values
 
 
 def read_records(log: Path) -> Iterator[dict[str, Any]]:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from chorus.config.identity import configuration_name, name_of_seed
 from chorus.config.resolution import Request, Resolved, resolve
-from chorus.config.schema import RunConfig, Scale
+from chorus.config.schema import Hyperparameters, RunConfig, Scale
 from chorus.config.validation import validate
 from chorus.envs.registry import describe
 from chorus.errors import ChorusError
@@ -132,9 +132,10 @@ def jobs_of(
     device: str | None = None,
     known: Known | None = None,
     study: str | None = None,
+    hyperparameters: Hyperparameters | None = None,
 ) -> list[Job]:
     """The jobs of a part at a scale, in the order they are started; nothing on disk is touched."""
-    return jobs_for(part.requests(scale, device, study), out, known)
+    return jobs_for(part.requests(scale, device, study, hyperparameters), out, known)
 
 
 # Memory of a process that has imported JAX and compiled a run (docs/engines.md).

@@ -1,6 +1,6 @@
-"""A study is data: which presets with which settings, in which environments, with how many seeds, for which figure.
+"""A study is data: which presets with which settings, in which environments, with how many seeds, and its panels.
 
-`chorus.studies.table` has one per data figure of the paper; this module turns them into requests for runs.
+`chorus.studies.table` lists all studies; this module turns them into requests for runs.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,8 +9,9 @@ from itertools import product, zip_longest
 from typing import Any, Generic, TypeVar
 
 from chorus.config.resolution import Request
-from chorus.config.schema import Scale
+from chorus.config.schema import Hyperparameters, Scale
 from chorus.errors import ChorusError
+from chorus.studies.panels import Panel
 
 Value = TypeVar("Value")
 Item = TypeVar("Item")
@@ -75,7 +76,13 @@ class Part:
         environments = Scaled(**{scale: replace(at, seeds=seeds) for scale, at in vars(self.environments).items()})
         return replace(self, environments=environments, arms=tuple(replace(arm, seeds=None) for arm in self.arms))
 
-    def requests(self, scale: Scale, device: str | None = None, study: str | None = None) -> list[Request]:
+    def requests(
+        self,
+        scale: Scale,
+        device: str | None = None,
+        study: str | None = None,
+        hyperparameters: Hyperparameters | None = None,
+    ) -> list[Request]:
         """Seed by seed, so that an interrupted grid has some seeds of every configuration."""
         environments = self.environments.at(scale)
         variants = in_turn([[(arm, options) for options in arm.variants(scale)] for arm in self.arms])
@@ -85,6 +92,7 @@ class Part:
                 env=env,
                 seed=seed,
                 scale=scale,
+                hyperparameters=hyperparameters,
                 options={**options, **({"device": device} if device else {})},
                 swept=arm.swept(scale),
                 study=study,
@@ -101,16 +109,27 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True)
 class Study:
-    """One data figure of the paper. `laptop` says what the laptop scale changes, beside MinAtar instead of Atari."""
+    """Runs that answer one question, and the panels that show the answer.
 
-    number: int
+    `figure` is the number of the paper's figure, None for a study beside them. `laptop` says what the laptop scale
+    changes, beside MinAtar instead of Atari.
+    """
+
+    name: str
+    figure: int | None = None
     title: str
     parts: tuple[Part, ...]
+    panels: tuple[Panel, ...]
     laptop: str = ""
 
     @property
-    def name(self) -> str:
-        return f"figure{self.number}"
+    def heading(self) -> str:
+        """The title, with the figure's number if it has one."""
+        return (
+            f"{self.title[:1].upper()}{self.title[1:]}"
+            if self.figure is None
+            else f"Figure {self.figure}: {self.title}"
+        )
 
     def choose(self, part: str | None) -> tuple[Part, ...]:
         """All parts, or the one with this name."""

@@ -1,49 +1,34 @@
-"""One study for each data figure of the paper, by its number.
+"""All studies: their arms and their panels, one for each data figure of the paper and some beside them.
 
-What the paper leaves open (the values of its sweeps, the four games and tasks of its ablations) is settled in
-docs/deviations.md. At the laptop scale MinAtar stands for Atari, sweeps have fewer values and N is that scale's; at
-the smoke scale a study only shows that everything works.
+What the paper leaves open (the values of its sweeps) is settled in docs/deviations.md. At the laptop scale sweeps have
+fewer values and N is that scale's.
 """
 
-from dataclasses import replace
-
-from chorus.envs.registry import env_sets
 from chorus.errors import ChorusError, closest
-from chorus.studies.study import Arm, EnvironmentSet, Part, Scaled, Study
+from chorus.studies.beyond import BEYOND
+from chorus.studies.environments import (
+    ALL_GAMES,
+    ALL_GAMES_FEWER_SEEDS,
+    FEW_GAMES,
+    FEW_TASKS,
+    GAMES_WITH_LIVES,
+    games,
+    tasks,
+)
+from chorus.studies.panels import (
+    BY_POLICY,
+    Curves,
+    Diversity,
+    EnvironmentCurves,
+    GainsByVoting,
+    GainsOverEnsemble,
+    GainsOverSingle,
+    Panel,
+    Sweep,
+    TandemGaps,
+)
+from chorus.studies.study import Arm, Part, Scaled, Study
 
-_BREAKOUT = "MinAtar/Breakout-v1"
-_ASTERIX, _INVADERS = "MinAtar/Asterix-v1", "MinAtar/SpaceInvaders-v1"
-_SETS = env_sets()
-
-_ALL_GAMES = Scaled(
-    smoke=EnvironmentSet((_BREAKOUT,), 2),
-    laptop=EnvironmentSet(_SETS["minatar5"], 5),
-    paper=EnvironmentSet(_SETS["atari55"], 5),
-)
-# These members cost half as much again: fewer seeds keep the study within one night.
-_ALL_GAMES_FEWER_SEEDS = replace(_ALL_GAMES, laptop=EnvironmentSet(_SETS["minatar5"], 4))
-_FEW_GAMES = Scaled(
-    smoke=EnvironmentSet((_BREAKOUT,), 2),
-    laptop=EnvironmentSet((_ASTERIX, _BREAKOUT, _INVADERS), 5),
-    paper=EnvironmentSet(_SETS["atari4"], 5),
-)
-# MinAtar has no lives, so these studies use small Atari runs.
-_GAMES_WITH_LIVES = Scaled(
-    smoke=EnvironmentSet(("ALE/Breakout-v5",), 2),
-    laptop=EnvironmentSet(("ALE/Breakout-v5",), 3),
-    paper=EnvironmentSet(_SETS["atari4"], 5),
-)
-_TASKS = Scaled(
-    smoke=EnvironmentSet(("InvertedPendulum-v4",), 2),
-    laptop=EnvironmentSet(("HalfCheetah-v4", "Hopper-v4", "Walker2d-v4"), 5),
-    paper=EnvironmentSet(_SETS["mujoco4"], 30),
-)
-# Sweeping every arm over capacities is expensive on a CPU.
-_FEW_TASKS = Scaled(
-    smoke=_TASKS.smoke,
-    laptop=EnvironmentSet(("HalfCheetah-v4", "Walker2d-v4"), 3),
-    paper=EnvironmentSet(_SETS["mujoco4"], 30),
-)
 _FEWER_SEEDS = Scaled(smoke=2, laptop=5, paper=10)
 
 # The convolutional layers: three on Atari, one on MinAtar.
@@ -60,129 +45,170 @@ _SINGLE, _ENSEMBLE, _TANDEM, _CERL = Arm("double-dqn"), Arm("bootstrapped-dqn"),
 _SAC, _ENSEMBLE_SAC = Arm("sac"), Arm("ensemble-sac")
 
 
-def _games(*arms: Arm, environments: Scaled[EnvironmentSet] = _FEW_GAMES) -> Part:
-    return Part(name="discrete", environments=environments, arms=arms)
+_BOTH = ("individual", "aggregate")
+# The tandem beside members of the plain ensemble.
+_WITH_TANDEM = {"roles": ("single", "ensemble", "tandem"), "policies": ("individual", "active", "passive")}
+_CAPACITY = Sweep(path="replay.capacity")
+_MEMBERS, _SHARED_LAYERS = Sweep(path="agent.members"), Sweep(path="agent.shared_layers")
 
 
-def _tasks(*arms: Arm, environments: Scaled[EnvironmentSet] = _TASKS) -> Part:
-    return Part(name="continuous", environments=environments, arms=arms)
-
-
-def _study(number: int, title: str, *parts: Part, laptop: str = "") -> Study:
-    return Study(number=number, title=title, parts=parts, laptop=laptop)
+def _study(number: int, title: str, *parts: Part, panels: tuple[Panel, ...] = BY_POLICY, laptop: str) -> Study:
+    """The study of a data figure; most figures show votes and members apart."""
+    return Study(name=f"figure{number}", figure=number, title=title, parts=parts, panels=panels, laptop=laptop)
 
 
 _FEWER_GAMES, _FIVE_GAMES = "3 games instead of 4", "5 games instead of 55"
 _BASELINES = (_SINGLE, _ENSEMBLE)
-_TABLE = (
+_FIGURES = (
     _study(
         2, "the curse of diversity",
-        _games(*_BASELINES, environments=_ALL_GAMES), _tasks(_SAC, _ENSEMBLE_SAC),
+        games(*_BASELINES, environments=ALL_GAMES), tasks(_SAC, _ENSEMBLE_SAC),
+        panels=(
+            Curves(roles=("single", "ensemble"), policies=_BOTH),
+            GainsOverSingle(),
+            EnvironmentCurves(roles=("single", "ensemble"), policies=_BOTH),
+        ),
         laptop=f"{_FIVE_GAMES}; 3 tasks, 5 seeds instead of 30",
     ),
     _study(
         3, "the tandem: passive members behind active ones",
-        _games(*_BASELINES, _TANDEM, environments=_ALL_GAMES),
+        games(*_BASELINES, _TANDEM, environments=ALL_GAMES),
+        panels=(Curves(**_WITH_TANDEM), TandemGaps()),
         laptop=_FIVE_GAMES,
     ),
     _study(
         4, "the replay's capacity",
-        _games(
+        games(
             Arm("double-dqn", {"buffer_size": _GAME_BUFFERS}), Arm("bootstrapped-dqn", {"buffer_size": _GAME_BUFFERS})
         ),
-        _tasks(
-            *(Arm(name, {"buffer_size": _TASK_BUFFERS}) for name in ("sac", "ensemble-sac")), environments=_FEW_TASKS
+        tasks(
+            *(Arm(name, {"buffer_size": _TASK_BUFFERS}) for name in ("sac", "ensemble-sac")), environments=FEW_TASKS
         ),
+        panels=(_CAPACITY,),
         laptop=f"{_FEWER_GAMES}; 2 tasks, 2 capacities, 3 seeds instead of 30",
     ),
     _study(
         5, "the ensemble's size and its shared layers",
-        _games(
+        games(
             _SINGLE, Arm("bootstrapped-dqn", {"members": _SIZES}), Arm("bootstrapped-dqn", {"shared_layers": _LAYERS})
         ),
+        panels=(_MEMBERS, _SHARED_LAYERS),
         laptop=f"{_FEWER_GAMES}; N up to 10, and L up to 2, because the network has three layers",
     ),
     _study(
         7, "CERL",
-        _games(
+        games(
             *_BASELINES, Arm("bootstrapped-dqn", {"shared_layers": _CONVOLUTIONS}), _CERL,
-            environments=Scaled(smoke=_ALL_GAMES.smoke, laptop=_FEW_GAMES.laptop, paper=_ALL_GAMES.paper),
+            environments=Scaled(smoke=ALL_GAMES.smoke, laptop=FEW_GAMES.laptop, paper=ALL_GAMES.paper),
         ),
-        _tasks(
+        tasks(
             *(Arm(name, {"buffer_size": _TASK_BUFFERS}) for name in ("sac", "ensemble-sac", "ensemble-sac-cerl")),
-            environments=_FEW_TASKS,
+            environments=FEW_TASKS,
         ),
+        panels=(Curves(policies=("aggregate",)), Curves(policies=("individual",)), Diversity(), _CAPACITY),
         laptop="3 games instead of 55, L = 1 instead of 3; 2 tasks, 2 capacities, 3 seeds instead of 30",
     ),
     _study(
         8, "the tandem in continuous control",
-        _tasks(_SAC, _ENSEMBLE_SAC, Arm("sac-tandem", seeds=_FEWER_SEEDS)),
+        tasks(_SAC, _ENSEMBLE_SAC, Arm("sac-tandem", seeds=_FEWER_SEEDS)),
+        panels=(EnvironmentCurves(**_WITH_TANDEM),),
         laptop="3 tasks, 5 seeds instead of 30 and 10",
     ),
-    _study(9, "every game, votes", _games(*_BASELINES, _CERL, environments=_ALL_GAMES), laptop=_FIVE_GAMES),
-    _study(10, "every game, members", _games(*_BASELINES, _CERL, environments=_ALL_GAMES), laptop=_FIVE_GAMES),
-    _study(11, "every game, the tandem", _games(*_BASELINES, _TANDEM, environments=_ALL_GAMES), laptop=_FIVE_GAMES),
-    _study(12, "what voting adds", _games(*_BASELINES, environments=_ALL_GAMES), laptop=_FIVE_GAMES),
-    _study(13, "what CERL adds", _games(*_BASELINES, _CERL, environments=_ALL_GAMES), laptop=_FIVE_GAMES),
-    _study(14, "over-sampling one's own data", _games(*_BASELINES, Arm("self-oversampled")), laptop=_FEWER_GAMES),
+    _study(
+        9, "every game, votes",
+        games(*_BASELINES, _CERL, environments=ALL_GAMES),
+        panels=(EnvironmentCurves(policies=("aggregate",)),),
+        laptop=_FIVE_GAMES,
+    ),
+    _study(
+        10, "every game, members",
+        games(*_BASELINES, _CERL, environments=ALL_GAMES),
+        panels=(EnvironmentCurves(policies=("individual",)),),
+        laptop=_FIVE_GAMES,
+    ),
+    _study(
+        11, "every game, the tandem",
+        games(*_BASELINES, _TANDEM, environments=ALL_GAMES),
+        panels=(EnvironmentCurves(**_WITH_TANDEM),),
+        laptop=_FIVE_GAMES,
+    ),
+    _study(
+        12, "what voting adds",
+        games(*_BASELINES, environments=ALL_GAMES),
+        panels=(GainsByVoting(),),
+        laptop=_FIVE_GAMES,
+    ),
+    _study(
+        13, "what CERL adds",
+        games(*_BASELINES, _CERL, environments=ALL_GAMES),
+        panels=(GainsOverEnsemble(),),
+        laptop=_FIVE_GAMES,
+    ),
+    _study(14, "over-sampling one's own data", games(*_BASELINES, Arm("self-oversampled")), laptop=_FEWER_GAMES),
     _study(
         15, "a terminal at each lost life",
-        _games(
-            Arm("double-dqn", {"terminal_on_life_loss": (True,)}), Arm("life-loss"), environments=_GAMES_WITH_LIVES
+        games(
+            Arm("double-dqn", {"terminal_on_life_loss": (True,)}), Arm("life-loss"), environments=GAMES_WITH_LIVES
         ),
         laptop="Atari's Breakout at its laptop scale (MinAtar has no lives), N = 5, 3 seeds",
     ),
     _study(
         16, "QR-DQN",
-        _games(Arm("qr-dqn", {"sticky_actions": _STICKY}), Arm("bootstrapped-qr-dqn", {"sticky_actions": _STICKY})),
+        games(Arm("qr-dqn", {"sticky_actions": _STICKY}), Arm("bootstrapped-qr-dqn", {"sticky_actions": _STICKY})),
         laptop=f"{_FEWER_GAMES}, 50 quantiles instead of 200",
     ),
-    _study(17, "switching members at each step", _games(*_BASELINES, Arm("per-step")), laptop=_FEWER_GAMES),
+    _study(17, "switching members at each step", games(*_BASELINES, Arm("per-step")), laptop=_FEWER_GAMES),
     _study(
         18, "shared layers with a large replay",
-        _games(
+        games(
             Arm("double-dqn", {"buffer_size": _LARGE_BUFFER}),
             Arm("bootstrapped-dqn", {"buffer_size": _LARGE_BUFFER, "shared_layers": _LAYERS}),
         ),
+        panels=(_SHARED_LAYERS,),
         laptop=f"{_FEWER_GAMES}; a replay of all 500k steps instead of 4M of 50M, L up to 2",
     ),
     _study(
         19, "the passive share of the tandem",
-        _games(_SINGLE, Arm("tandem", {"passive_share": _SHARES})),
+        games(_SINGLE, Arm("tandem", {"passive_share": _SHARES})),
+        panels=(Sweep(path="acting.passive_share"),),
         laptop=f"{_FEWER_GAMES}, 4 shares instead of 6",
     ),
-    _study(20, "data bootstrapping", _games(*_BASELINES, Arm("data-bootstrapped")), laptop=_FEWER_GAMES),
+    _study(20, "data bootstrapping", games(*_BASELINES, Arm("data-bootstrapped")), laptop=_FEWER_GAMES),
     _study(
         21, "CERL and the ensemble's size",
-        _games(_SINGLE, Arm("bootstrapped-dqn", {"members": _SIZES}), Arm("cerl", {"members": _SIZES})),
+        games(_SINGLE, Arm("bootstrapped-dqn", {"members": _SIZES}), Arm("cerl", {"members": _SIZES})),
+        panels=(_MEMBERS,),
         laptop=f"{_FEWER_GAMES}; N up to 10",
     ),
-    _study(22, "CERL with its own targets", _games(*_BASELINES, _CERL, Arm("cerl-self-target")), laptop=_FEWER_GAMES),
+    _study(22, "CERL with its own targets", games(*_BASELINES, _CERL, Arm("cerl-self-target")), laptop=_FEWER_GAMES),
     _study(
         23, "CERL with shared layers",
-        _games(
+        games(
             *_BASELINES, _CERL,
             Arm("bootstrapped-dqn", {"shared_layers": _CONVOLUTIONS}), Arm("cerl", {"shared_layers": _CONVOLUTIONS}),
         ),
         laptop=f"{_FEWER_GAMES}; L = 1 instead of 3",
     ),
-    _study(24, "more parameters", _games(*_BASELINES, Arm("wide")), laptop=_FEWER_GAMES),
+    _study(24, "more parameters", games(*_BASELINES, Arm("wide")), laptop=_FEWER_GAMES),
     *(
         _study(
             number, title,
-            _games(*_BASELINES, Arm(f"double-dqn-{kind}"), Arm(f"bootstrapped-dqn-{kind}"), environments=environments),
-            laptop=laptop,
+            games(*_BASELINES, Arm(f"double-dqn-{kind}"), Arm(f"bootstrapped-dqn-{kind}"), environments=environments),
+            panels=panels, laptop=laptop,
         )
-        for number, title, kind, environments, laptop in (
-            (25, "multiple horizons", "mh", _ALL_GAMES, _FIVE_GAMES),
-            (26, "MICo", "mico", _ALL_GAMES_FEWER_SEEDS, f"{_FIVE_GAMES}, 4 seeds instead of 5"),
-            (27, "what multiple horizons add", "mh", _ALL_GAMES, _FIVE_GAMES),
-            (28, "what MICo adds", "mico", _ALL_GAMES_FEWER_SEEDS, f"{_FIVE_GAMES}, 4 seeds instead of 5"),
+        for number, title, kind, panels, environments, laptop in (
+            (25, "multiple horizons", "mh", BY_POLICY, ALL_GAMES, _FIVE_GAMES),
+            (26, "MICo", "mico", BY_POLICY, ALL_GAMES_FEWER_SEEDS, f"{_FIVE_GAMES}, 4 seeds instead of 5"),
+            (27, "what multiple horizons add", "mh", (GainsOverEnsemble(),), ALL_GAMES, _FIVE_GAMES),
+            (
+                28, "what MICo adds", "mico", (GainsOverEnsemble(),), ALL_GAMES_FEWER_SEEDS,
+                f"{_FIVE_GAMES}, 4 seeds instead of 5",
+            ),
         )
     ),
 )  # fmt: skip
 
-STUDIES: dict[str, Study] = {study.name: study for study in _TABLE}
+STUDIES: dict[str, Study] = {study.name: study for study in (*_FIGURES, *BEYOND)}
 
 
 def find_study(name: str) -> Study:
