@@ -8,8 +8,12 @@ from typing import Any
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write atomically: to a temporary file, synced and renamed. NaN is refused."""
-    text = json.dumps(value, indent=2, allow_nan=False) + "\n"
+    """Written like `write_text`. NaN is refused."""
+    write_text(path, json.dumps(value, indent=2, allow_nan=False) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write atomically: to a temporary file, synced and renamed. The folder must exist."""
     aside = path.with_name(f".{path.name}.writing")
     with aside.open("w", encoding="utf-8") as file:
         file.write(text)

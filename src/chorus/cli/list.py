@@ -164,17 +164,21 @@ def study_lines(out: Path, scale: "Scale", device: str | None) -> list[tuple[str
     from chorus.studies.table import STUDIES
 
     known: Known = {}
-    return [(study.name, study.title, *_standing(study, out, scale, device, known)) for study in STUDIES.values()]
+    return [(study.name, study.title, *standing(study, out, scale, device, known)) for study in STUDIES.values()]
 
 
-def _standing(study: "Study", out: Path, scale: "Scale", device: str | None, known: "Known") -> tuple[str, str]:
+def standing(
+    study: "Study", out: Path, scale: "Scale", device: str | None, known: "Known", seeds: int | None = None
+) -> tuple[str, str]:
+    """How many of a study's runs have ended, and the cost of the others; `seeds` replaces the study's number."""
     from chorus.errors import ChorusError
     from chorus.runs.progress import duration
     from chorus.scheduling.costs import gpu_words, work_left
     from chorus.scheduling.jobs import jobs_of
 
     try:
-        jobs = [job for part in study.parts for job in jobs_of(part, scale, out, device, known)]
+        parts = study.parts if seeds is None else [part.with_seeds(seeds) for part in study.parts]
+        jobs = [job for part in parts for job in jobs_of(part, scale, out, device, known)]
     except ChorusError as problem:
         return "-", str(problem)
     todo = [job for job in jobs if not job.has_ended]

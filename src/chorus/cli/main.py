@@ -22,6 +22,7 @@ COMMANDS = {
     "sweep": ("chorus.cli.sweep", "run a grid of algorithms, environments and settings"),
     "reproduce": ("chorus.cli.reproduce", "a figure of the paper, from its runs to a report"),
     "report": ("chorus.cli.report", "statistics, figures and a page to read, from runs"),
+    "claims": ("chorus.cli.claims", "the paper's 44 claims and what your runs say of each"),
     "list": ("chorus.cli.list", "the presets, environments, scales, studies and runs"),
     "show": ("chorus.cli.show", "what a preset is made of, and where each number comes from"),
 }

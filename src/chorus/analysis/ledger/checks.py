@@ -1,0 +1,266 @@
+"""Checks: how one statement of a claim is judged by runs.
+
+Every check measures an effect (`chorus.analysis.effects`) and gives a status. A claim of several checks agrees only if
+all of them do, and disagrees if one of them does.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from chorus.analysis.bootstrap import FEWEST_RUNS, IntervalEstimate
+from chorus.analysis.context import AnalysisContext
+from chorus.analysis.correlation import correlation
+from chorus.analysis.costs import step_seconds
+from chorus.analysis.effects import Effect, Verdict, by_environment, measure
+from chorus.analysis.intervals import mean_difference
+from chorus.analysis.ledger.evidence import Terms
+from chorus.analysis.normalisation import by_human, references_for
+from chorus.analysis.results import Series
+
+Status = Literal["agrees", "disagrees", "negligible", "unsettled", "missing"]
+STATUS_WORDS: dict[Status, str] = {
+    "agrees": "agrees",
+    "disagrees": "disagrees",
+    "negligible": "too small to matter",
+    "unsettled": "not settled",
+    "missing": "not run",
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The status of a check, and the number behind it where there is one."""
+
+    what: str
+    status: Status
+    estimate: IntervalEstimate | None = None
+    unit: str = ""
+    envs: tuple[str, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check(ABC):
+    """One statement; `what` names its number."""
+
+    what: str
+
+    @abstractmethod
+    def judge(self, context: AnalysisContext) -> Outcome: ...
+
+    def missing(self, note: str = "") -> Outcome:
+        return Outcome(self.what, "missing", note=note)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contrast(Check):
+    """An effect with an expected sign."""
+
+    terms: Terms | None
+    sign: int = 1
+    reference: int = 1
+
+    def judge(self, context: AnalysisContext) -> Outcome:
+        effect = measure(context, self.terms, reference=self.reference) if self.terms else None
+        if effect is None:
+            return self.missing()
+        return _outcome(self.what, effect, self.status(effect), self.note(context, effect))
+
+    def status(self, effect: Effect) -> Status:
+        return _STATUS[effect.verdict(self.sign)]
+
+    def note(self, context: AnalysisContext, effect: Effect) -> str:
+        """In how many environments the effect has the expected sign."""
+        if len(effect.envs) == 1:
+            return ""
+        each = by_environment(context, effect, reference=self.reference).values()
+        fitting = sum(np.sign(one.estimate.value) == self.sign for one in each)
+        return f"expected sign in {fitting} of {len(each)} environments"
+
+
+_STATUS: dict[Verdict, Status] = {
+    "yes": "agrees",
+    "no": "disagrees",
+    "negligible": "negligible",
+    "unsettled": "unsettled",
+    "missing": "missing",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoGain(Contrast):
+    """Something is said not to help: agrees if it is settled that it does not, or that the gain is too small."""
+
+    def status(self, effect: Effect) -> Status:
+        answers: dict[Verdict, Status] = {"yes": "disagrees", "no": "agrees", "negligible": "agrees"}
+        return answers.get(effect.verdict(self.sign), "unsettled")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AtLeast(Contrast):
+    """An effect is said to be no worse than zero: agrees if it is settled to be above minus the margin."""
+
+    def status(self, effect: Effect) -> Status:
+        found, margin = effect.estimate, effect.margin or 0.0
+        if not found.has_interval or found.runs < FEWEST_RUNS:
+            return "unsettled"
+        return "agrees" if found.low > -margin else "disagrees" if found.high < -margin else "unsettled"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Differs(Contrast):
+    """Something is said to matter, in either direction."""
+
+    def status(self, effect: Effect) -> Status:
+        answers: dict[Verdict, Status] = {"yes": "agrees", "no": "agrees", "negligible": "disagrees"}
+        return answers.get(effect.verdict(self.sign), "unsettled")
+
+
+@dataclass(frozen=True, kw_only=True)
+class InMost(Contrast):
+    """An effect is said to have a sign in at least this share of the environments."""
+
+    share: float
+
+    def judge(self, context: AnalysisContext) -> Outcome:
+        effect = measure(context, self.terms, reference=self.reference) if self.terms else None
+        if effect is None:
+            return self.missing()
+        each = by_environment(context, effect, reference=self.reference)
+        verdicts = [one.verdict(self.sign) for one in each.values()]
+        needed = int(np.ceil(self.share * len(verdicts)))
+        yes, possible = verdicts.count("yes"), verdicts.count("yes") + verdicts.count("unsettled")
+        status: Status = "agrees" if yes >= needed else "disagrees" if possible < needed else "unsettled"
+        note = f"settled in {yes} of {len(verdicts)} environments, {needed} are needed"
+        return _outcome(self.what, effect, status, note)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SomeNotAll(Contrast):
+    """An effect is said to be at least zero in some environments and below it in others."""
+
+    def judge(self, context: AnalysisContext) -> Outcome:
+        effect = measure(context, self.terms, reference=self.reference) if self.terms else None
+        if effect is None:
+            return self.missing()
+        if len(effect.envs) < 2:
+            return _outcome(self.what, effect, "unsettled", "it takes at least two environments")
+        verdicts = [one.verdict(1) for one in by_environment(context, effect).values()]
+        reached, lower = verdicts.count("yes") + verdicts.count("negligible"), verdicts.count("no")
+        unsettled = "unsettled" in verdicts
+        status: Status = "agrees" if reached and lower else "unsettled" if unsettled else "disagrees"
+        return _outcome(self.what, effect, status, f"reached in {reached}, missed in {lower} of {len(verdicts)}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnlyWith(Contrast):
+    """Where `given` is positive, the effect is said to be negative in most environments."""
+
+    given: Terms | None
+
+    def judge(self, context: AnalysisContext) -> Outcome:
+        effect = measure(context, self.terms) if self.terms else None
+        condition = measure(context, self.given) if self.given else None
+        if effect is None or condition is None:
+            return self.missing()
+        gains = by_environment(context, condition)
+        each = by_environment(context, effect)
+        verdicts = [
+            each[env].verdict(self.sign) for env, one in gains.items() if one.verdict(1) == "yes" and env in each
+        ]
+        yes, no = verdicts.count("yes"), verdicts.count("no") + verdicts.count("negligible")
+        half = len(verdicts) / 2
+        status: Status = "agrees" if verdicts and yes > half else "disagrees" if no >= half > 0 else "unsettled"
+        return _outcome(self.what, effect, status, f"in {yes} of {len(verdicts)} environments where it applies")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Correlated(Check):
+    """Two effects are said to correlate over environments."""
+
+    first: Terms | None
+    second: Terms | None
+    fewest: int = 6
+
+    def judge(self, context: AnalysisContext) -> Outcome:
+        effects = [measure(context, terms) if terms else None for terms in (self.first, self.second)]
+        x, y = (by_environment(context, effect) if effect else {} for effect in effects)
+        envs = tuple(env for env in x if env in y)
+        if not envs:
+            return self.missing()
+        if len(envs) < self.fewest:
+            return Outcome(self.what, "unsettled", envs=envs, note=f"it takes at least {self.fewest} environments")
+        pairs = [[_relative(one[env]) for env in envs] for one in (x, y)]
+        found = correlation(*pairs)
+        status: Status = "agrees" if found.low > 0 else "disagrees" if found.high < 0 else "unsettled"
+        return Outcome(self.what, status, found, "rank correlation", envs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CostRatio(Check):
+    """Training time per step, as a multiple of another algorithm's, is said to be at most `most`."""
+
+    first: Series | None
+    second: Series | None
+    most: float
+
+    def judge(self, context: AnalysisContext) -> Outcome:
+        found = [step_seconds(context, s.variant) if s else np.zeros(0) for s in (self.first, self.second)]
+        if any(seconds.size == 0 for seconds in found):
+            return self.missing("no timings were recorded")
+        x, y = (np.log(seconds[np.isfinite(seconds)]) for seconds in found)
+        ratio = mean_difference(x, y, paired=False)
+        value, low, high = (float(np.exp(number)) for number in (ratio.value, ratio.low, ratio.high))
+        found_ratio = IntervalEstimate(value, low, high, ratio.runs)
+        status: Status = "unsettled"
+        if found_ratio.has_interval and ratio.runs >= FEWEST_RUNS:
+            status = "agrees" if high <= self.most else "disagrees" if low > self.most else "unsettled"
+        return Outcome(self.what, status, found_ratio, "ratio of training times", context.results.envs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShareBelow(Check):
+    """The single agent is said to score below `limit` (0 random, 1 human) in about this share of all games."""
+
+    single: Series | None
+    limit: float
+    share: float
+    fewest: int
+
+    def judge(self, context: AnalysisContext) -> Outcome:
+        results = context.results
+        human = by_human(results, references_for(results.envs, context.references))
+        envs = tuple(env for env in results.envs_of([self.single] if self.single else []) if env in human.envs)
+        if len(envs) < self.fewest or self.single is None:
+            return self.missing(f"it takes at least {self.fewest} Atari games")
+        levels = [human.apply(env, results.score_matrix(self.single, (env,))) for env in envs]
+        share = float(np.mean([np.nanmean(level) < self.limit for level in levels]))
+        error = 1.96 * np.sqrt(share * (1 - share) / len(envs))
+        estimate = IntervalEstimate(share, share - error, share + error, len(envs))
+        status: Status = "agrees" if estimate.low <= self.share <= estimate.high else "disagrees"
+        return Outcome(self.what, status, estimate, "share of games", envs)
+
+
+def combine(outcomes: Sequence[Outcome]) -> Status:
+    """The status of a claim: disagrees if one check does, agrees if all do."""
+    found = {outcome.status for outcome in outcomes}
+    if found == {"missing"} or not found:
+        return "missing"
+    if "disagrees" in found:
+        return "disagrees"
+    if found & {"missing", "unsettled"}:
+        return "unsettled"
+    return "negligible" if "negligible" in found else "agrees"
+
+
+def _outcome(what: str, effect: Effect, status: Status, note: str = "") -> Outcome:
+    return Outcome(what, status, effect.estimate, effect.unit, effect.envs, note)
+
+
+def _relative(effect: Effect) -> float:
+    """The effect as a share of its reference, so that environments can be compared."""
+    return effect.estimate.value / effect.reference if effect.reference else effect.estimate.value

@@ -1,0 +1,291 @@
+"""What each statistical claim of the paper asks of runs: functions from evidence to checks.
+
+`chorus.analysis.ledger.table` has the claims with their numbers.
+"""
+
+from collections.abc import Callable
+
+from chorus.analysis.ledger import checks
+from chorus.analysis.ledger.checks import AtLeast, Check, Contrast, CostRatio, Differs, InMost, NoGain
+from chorus.analysis.ledger.evidence import AGGREGATE, INDIVIDUAL, Evidence, Terms, difference, weighted
+from chorus.analysis.results import Series
+from chorus.analysis.variants import CAPACITY, MEMBERS, PASSIVE_SHARE, SHARED_LAYERS
+
+
+def curse(e: Evidence) -> list[Check]:
+    return [Contrast(what="members − single agent", terms=difference(e.role("ensemble"), e.single), sign=-1)]
+
+
+def curse_in_most(e: Evidence) -> list[Check]:
+    return [InMost(what="members − single agent", terms=difference(e.role("ensemble"), e.single), sign=-1, share=0.75)]
+
+
+def together(e: Evidence) -> list[Check]:
+    return [Contrast(what="together − members", terms=difference(e.role("ensemble", AGGREGATE), e.role("ensemble")))]
+
+
+def gain_comes_from_voting(e: Evidence) -> list[Check]:
+    return [
+        checks.OnlyWith(
+            what="members − single agent",
+            terms=difference(e.role("ensemble"), e.single),
+            given=difference(e.role("ensemble", AGGREGATE), e.single),
+            sign=-1,
+        )
+    ]
+
+
+def compensates_in_some(e: Evidence) -> list[Check]:
+    terms = difference(e.role("ensemble", AGGREGATE), e.single)
+    return [checks.SomeNotAll(what="together − single agent", terms=terms)]
+
+
+def passive_behind_active(e: Evidence) -> list[Check]:
+    terms = difference(e.role("tandem", "passive"), e.role("tandem", "active"))
+    return [Contrast(what="passive − active", terms=terms, sign=-1)]
+
+
+def _tandem_gap(e: Evidence) -> Terms | None:
+    return difference(e.role("tandem", "active"), e.role("tandem", "passive"))
+
+
+def _gap_of_gaps(e: Evidence) -> Terms | None:
+    return weighted((1.0, _tandem_gap(e)), (1.0, difference(e.role("ensemble"), e.single)))
+
+
+_GAPS = "(active − passive) − (single − members)"
+
+
+def tandem_gap_at_least(e: Evidence) -> list[Check]:
+    return [AtLeast(what=_GAPS, terms=_gap_of_gaps(e), reference=3)]
+
+
+def tandem_gap_larger(e: Evidence) -> list[Check]:
+    return [Contrast(what=_GAPS, terms=_gap_of_gaps(e), reference=3)]
+
+
+def gaps_correlate(e: Evidence) -> list[Check]:
+    ensemble = difference(e.single, e.role("ensemble"))
+    return [checks.Correlated(what="tandem gap and ensemble gap", first=_tandem_gap(e), second=ensemble)]
+
+
+def members_above_passive(e: Evidence) -> list[Check]:
+    terms = difference(e.role("ensemble"), e.role("tandem", "passive"))
+    return [Contrast(what="members − passive", terms=terms)]
+
+
+def large_buffer_keeps_gap(e: Evidence) -> list[Check]:
+    line = e.line("bootstrapped-dqn", CAPACITY)
+    terms = e.gap(line[-1]) if line else None
+    return [Contrast(what="members − single agent, largest replay", terms=terms, sign=-1)]
+
+
+def large_buffer_removes_gap(e: Evidence) -> list[Check]:
+    line = e.line("ensemble-sac", CAPACITY)
+    return [AtLeast(what="members − single agent, largest replay", terms=e.gap(line[-1]) if line else None)]
+
+
+def small_buffers_hurt_more(e: Evidence) -> list[Check]:
+    line = e.line("ensemble-sac", CAPACITY)
+    terms = e.over(line, CAPACITY, e.gap) if line else None
+    return [Contrast(what="change of members − single agent with the replay", terms=terms)]
+
+
+def _three_trends(e: Evidence, path: str, sign: int, **settings: int | None) -> list[Check]:
+    """Members, diversity and the gain of acting together change with a setting."""
+    line = e.line("bootstrapped-dqn", path, **settings)
+    return [
+        Contrast(what="change of members", terms=e.over(line, path, e.score), sign=-sign, reference=0),
+        Contrast(what="change of diversity", terms=e.over(line, path, e.diversity), sign=sign, reference=0),
+        Contrast(what="change of together − members", terms=e.over(line, path, e.gain), sign=sign, reference=0),
+    ]
+
+
+def smaller_ensembles(e: Evidence) -> list[Check]:
+    return _three_trends(e, MEMBERS, 1)
+
+
+def more_sharing(e: Evidence) -> list[Check]:
+    return _three_trends(e, SHARED_LAYERS, -1)
+
+
+def sharing_with_large_buffer(e: Evidence) -> list[Check]:
+    sizes = sorted({v.capacity or 0 for v in e.group.variants if v.preset == "bootstrapped-dqn"})
+    large = sizes[-1] if len(sizes) > 1 else None
+    line = e.line("bootstrapped-dqn", SHARED_LAYERS, **{CAPACITY: large}) if large else ()
+    plain = e.series(line[0], AGGREGATE) if line else None
+    beats = InMost(what="together − single agent, large replay", terms=difference(plain, e.alone(plain)), share=0.75)
+    return [beats, *(_three_trends(e, SHARED_LAYERS, -1, **{CAPACITY: large}))]
+
+
+def cerl_helps(e: Evidence) -> list[Check]:
+    return [
+        Contrast(what="CERL − plain, members", terms=difference(e.role("cerl"), e.role("ensemble"))),
+        Contrast(
+            what="CERL − plain, together", terms=difference(e.role("cerl", AGGREGATE), e.role("ensemble", AGGREGATE))
+        ),
+        Contrast(what="CERL together − single agent", terms=difference(e.role("cerl", AGGREGATE), e.single)),
+    ]
+
+
+def cerl_gives_back_half(e: Evidence) -> list[Check]:
+    """A gap that shrinks to a sixth, as in the paper, is one of which clearly more than half is given back."""
+    terms = weighted((0.5, difference(e.role("cerl"), e.role("ensemble"))), (0.5, difference(e.role("cerl"), e.single)))
+    return [Contrast(what="CERL's members − middle between members and single agent", terms=terms, reference=3)]
+
+
+def sharing_trades_diversity(e: Evidence) -> list[Check]:
+    shared, plain = e.shared("bootstrapped-dqn"), e.role("ensemble")
+    both = difference(e.shared("bootstrapped-dqn", AGGREGATE), e.role("ensemble", AGGREGATE))
+    diversity = weighted((1.0, e.diversity(shared.variant if shared else None)), (-1.0, e.diversity(e.group.ensemble)))
+    return [
+        Contrast(what="shared − plain, members", terms=difference(shared, plain)),
+        NoGain(what="shared − plain, together", terms=both),
+        Contrast(what="shared − plain, diversity", terms=diversity, sign=-1),
+    ]
+
+
+def cerl_keeps_diversity(e: Evidence) -> list[Check]:
+    shared = e.shared("bootstrapped-dqn")
+    cerl, plain = e.diversity(e.group.cerl), e.diversity(e.group.ensemble)
+    least = e.diversity(shared.variant if shared else None)
+    return [
+        Contrast(what="CERL − shared, diversity", terms=weighted((1.0, cerl), (-1.0, least))),
+        Contrast(
+            what="CERL − middle between plain and shared, diversity",
+            terms=weighted((1.0, cerl), (-0.5, plain), (-0.5, least)),
+        ),
+    ]
+
+
+def cerl_costs_little(e: Evidence) -> list[Check]:
+    return [CostRatio(what="CERL / plain", first=e.role("cerl"), second=e.role("ensemble"), most=1.1)]
+
+
+def ensembles_cost(e: Evidence) -> list[Check]:
+    plain = CostRatio(what="ensemble / single agent", first=e.role("ensemble"), second=e.single, most=2.5)
+    if e.continuous:
+        return [plain]
+    shared = CostRatio(what="shared / single agent", first=e.shared("bootstrapped-dqn"), second=e.single, most=1.5)
+    return [CostRatio(what="ensemble / single agent", first=e.role("ensemble"), second=e.single, most=1.75), shared]
+
+
+def no_help(preset: str) -> Callable[[Evidence], list[Check]]:
+    def check(e: Evidence) -> list[Check]:
+        return [
+            NoGain(what=f"{preset} − plain, {name}", terms=difference(e.preset(preset, p), e.role("ensemble", p)))
+            for p, name in ((INDIVIDUAL, "members"), (AGGREGATE, "together"))
+        ]
+
+    return check
+
+
+def life_loss_curse(e: Evidence) -> list[Check]:
+    members = e.preset("life-loss")
+    return [Contrast(what="members − single agent, life loss", terms=difference(members, e.alone(members)), sign=-1)]
+
+
+def passive_share_shrinks_gap(e: Evidence) -> list[Check]:
+    line = e.line("tandem", PASSIVE_SHARE)
+    terms = e.over(line, PASSIVE_SHARE, lambda v: e.gain(v, "active", "passive"))
+    return [Contrast(what="change of active − passive with the passive share", terms=terms, sign=-1, reference=0)]
+
+
+def bootstrapping_hurts(e: Evidence) -> list[Check]:
+    return [
+        Contrast(
+            what=f"data bootstrapping − plain, {name}",
+            terms=difference(e.preset("data-bootstrapped", p), e.role("ensemble", p)),
+            sign=-1,
+        )
+        for p, name in ((INDIVIDUAL, "members"), (AGGREGATE, "together"))
+    ]
+
+
+def cerl_improves_with_size(e: Evidence) -> list[Check]:
+    line = e.line("cerl", MEMBERS)
+    return [
+        Contrast(what=f"change of {name} with N", terms=e.over(line, MEMBERS, score), reference=0)
+        for name, score in (
+            ("CERL's members", e.score),
+            ("CERL together", lambda v: e.score(v, AGGREGATE)),
+        )
+    ]
+
+
+def self_target(e: Evidence) -> list[Check]:
+    if e.continuous:
+        other = e.preset("ensemble-sac-cerl-self-target")
+        return [Contrast(what="self-target − CERL, members, SAC", terms=difference(other, e.role("cerl")), sign=-1)]
+    other = e.preset("cerl-self-target")
+    return [Contrast(what="self-target − plain, members", terms=difference(other, e.role("ensemble")))]
+
+
+def cerl_with_sharing(e: Evidence) -> list[Check]:
+    return [
+        NoGain(
+            what=f"shared CERL − shared, {name}",
+            terms=difference(e.shared("cerl", p), e.shared("bootstrapped-dqn", p)),
+        )
+        for p, name in ((INDIVIDUAL, "members"), (AGGREGATE, "together"))
+    ]
+
+
+def auxiliary_tasks(e: Evidence) -> list[Check]:
+    parts = [check for kind in ("mh", "mico") for check in no_help(f"bootstrapped-dqn-{kind}")(e)]
+    hurt = difference(e.preset("double-dqn-mico"), e.single)
+    return [*parts, Contrast(what="MICo − single agent", terms=hurt, sign=-1)]
+
+
+def huber_shields(e: Evidence) -> list[Check]:
+    loss, auxiliary = "agent.loss.kind", "agent.loss.auxiliary.kind"
+    preset, fault = "ensemble-sac-cerl", "diverging_member"
+    squared = e.preset(preset, "bystander", **{loss: fault, auxiliary: "squared"})
+    huber = e.preset(preset, "bystander", **{loss: fault, auxiliary: "huber"})
+    sound = e.preset(preset, "bystander", **{loss: "main_and_auxiliary", auxiliary: "huber"})
+    return [
+        Contrast(what="bystander with Huber − with squared errors", terms=difference(huber, squared)),
+        AtLeast(what="bystander with − without a diverging member, Huber", terms=difference(huber, sound)),
+    ]
+
+
+def sampling_noise(e: Evidence) -> list[Check]:
+    """What averaging gains with sampled actions beyond what it gains with modes."""
+    sampled = difference(e.role("ensemble", AGGREGATE), e.role("ensemble"))
+    modes = difference(e.role("ensemble", "aggregate-mode"), e.role("ensemble", "individual-mode"))
+    terms = weighted((1.0, sampled), (-1.0, modes))
+    return [Contrast(what="gain of averaging samples − of averaging modes", terms=terms)]
+
+
+def hyperparameters_matter(e: Evidence) -> list[Check]:
+    axes = {"exploration.decay_steps": "epsilon decay", "agent.optimizer.epsilon": "optimizer's epsilon"}
+    return [
+        Differs(what=f"change of members − single agent with the {name}", terms=_change_of_curse(e, path))
+        for path, name in axes.items()
+    ]
+
+
+def _change_of_curse(e: Evidence, path: str) -> Terms | None:
+    """Members minus single agent with the largest value of a setting, minus the same with the smallest."""
+    members, single = (_ends(e, preset, path) for preset in ("bootstrapped-dqn", "double-dqn"))
+    if members is None or single is None:
+        return None
+    low, high = (difference(first, second) for first, second in zip(members, single, strict=True))
+    return weighted((1.0, high), (-1.0, low))
+
+
+def _ends(e: Evidence, preset: str, path: str) -> tuple[Series | None, Series | None] | None:
+    """The variants with the smallest and the largest value of a setting, all else as in the usual one."""
+    own = [v for v in e.group.variants if v.preset == preset and v.number(path) is not None]
+    if not own:
+        return None
+    usual = min(own, key=lambda v: (v.changes, -len(v.runs)))
+    line = [v for v in own if v is usual or (v.distance(usual) == 1 and v.number(path) != usual.number(path))]
+    line.sort(key=lambda v: v.number(path) or 0.0)
+    return (e.series(line[0], INDIVIDUAL), e.series(line[-1], INDIVIDUAL)) if len(line) > 1 else None
+
+
+def hard_games(e: Evidence) -> list[Check]:
+    return [
+        checks.ShareBelow(what="games with a score below 0.05", single=e.single, limit=0.05, share=8 / 55, fewest=50)
+    ]

@@ -1,0 +1,173 @@
+"""The ledger: every claim with its status, effect, interval, seeds, environments and scale, as data and as Markdown."""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from chorus.analysis.bootstrap import IntervalEstimate
+from chorus.analysis.context import make_context
+from chorus.analysis.ledger.checks import STATUS_WORDS, Outcome, Status, combine
+from chorus.analysis.ledger.table import Claim, all_claims
+from chorus.analysis.loading import Dataset, select_runs
+from chorus.analysis.normalisation import Reference
+from chorus.analysis.wording import seeds_needed
+
+# At the smoke scale nothing is learnt, so its runs answer nothing.
+SCALES: tuple[Literal["paper", "laptop"], ...] = ("paper", "laptop")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One claim and what the runs say about it; structural claims are shown by tests."""
+
+    claim: Claim
+    status: Status
+    outcomes: tuple[Outcome, ...] = ()
+    scale: str = ""
+    command: str = ""
+    """What would settle the claim; empty if it is settled."""
+    cost: str = ""
+
+    @property
+    def words(self) -> str:
+        return "shown by tests" if self.claim.tests else STATUS_WORDS[self.status]
+
+    @property
+    def settled(self) -> bool:
+        return self.status not in ("unsettled", "missing")
+
+    @property
+    def deciding(self) -> Outcome | None:
+        """The check that decides the status: the first with it, or else the first that was run."""
+        run = [outcome for outcome in self.outcomes if outcome.status != "missing"]
+        return next((outcome for outcome in run if outcome.status == self.status), run[0] if run else None)
+
+
+def evaluate(
+    dataset: Dataset | None,
+    settle: Callable[[Claim, Any, int | None], tuple[str, str]],
+    references: dict[str, Reference] | None = None,
+) -> tuple[Entry, ...]:
+    """The ledger of a dataset; of several scales each claim is judged at the largest that has runs for it.
+
+    `settle` gives the command that would settle a claim at a scale, with this many seeds, and its cost.
+    """
+    by_scale = {}
+    for scale in SCALES:
+        own = select_scale(dataset, scale) if dataset else None
+        if own is not None:
+            by_scale[scale] = make_context(own, references=references)
+    return tuple(_entry(claim, by_scale, settle) for claim in all_claims())
+
+
+def select_scale(dataset: Dataset, scale: str) -> Dataset | None:
+    """The runs of a scale; None if there are none."""
+    if not any(run.config.get("scale") == scale for run in dataset.runs):
+        return None
+    return select_runs(dataset, lambda run: run.config.get("scale") == scale)
+
+
+def _entry(claim: Claim, contexts: dict[str, Any], settle: Callable[..., tuple[str, str]]) -> Entry:
+    if claim.tests:
+        return Entry(claim, "agrees")
+    found = [(scale, tuple(claim.judge(context))) for scale, context in contexts.items()]
+    scale, outcomes = next(((s, o) for s, o in found if combine(o) != "missing"), ("laptop", ()))
+    status = combine(outcomes)
+    entry = Entry(claim, status, outcomes, scale if status != "missing" else "")
+    if entry.settled:
+        return entry
+    command, cost = settle(claim, scale, _seeds(outcomes))
+    return Entry(claim, status, outcomes, entry.scale, command, cost)
+
+
+def _seeds(outcomes: Sequence[Outcome]) -> int | None:
+    """How many seeds might settle what is not settled; None if that cannot be said."""
+    open_ones = [o.estimate for o in outcomes if o.status == "unsettled" and o.estimate]
+    needed = [seeds_needed(found) for found in open_ones if found.has_interval]
+    known = [count for count in needed if count]
+    return max(known) if known and len(known) == len(open_ones) else None
+
+
+def count_words(entries: Iterable[Entry]) -> str:
+    """`7 agree, 2 disagree, ...`."""
+    counts: dict[str, int] = {}
+    for entry in entries:
+        counts[entry.words] = counts.get(entry.words, 0) + 1
+    return ", ".join(f"{count} {words}" for words, count in counts.items())
+
+
+def number_text(found: IntervalEstimate | None) -> str:
+    """`-0.31 (-0.38 to -0.24)`."""
+    if found is None:
+        return ""
+    value = f"{found.value:+.3g}"
+    return f"{value} ({found.low:+.3g} to {found.high:+.3g})" if found.has_interval else value
+
+
+def to_json(entries: Sequence[Entry]) -> str:
+    """Strict JSON, one object per claim with all its checks."""
+    return json.dumps([_plain(entry) for entry in entries], indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def _plain(entry: Entry) -> dict[str, Any]:
+    return {
+        "number": entry.claim.number,
+        "claim": entry.claim.text,
+        "source": entry.claim.source,
+        "status": entry.words,
+        "scale": entry.scale or None,
+        "note": entry.claim.note or None,
+        "tests": list(entry.claim.tests),
+        "studies": list(entry.claim.studies),
+        "command": entry.command or None,
+        "cost": entry.cost or None,
+        "checks": [
+            {
+                "what": outcome.what,
+                "status": STATUS_WORDS[outcome.status],
+                "effect": _finite(outcome.estimate.value) if outcome.estimate else None,
+                "interval": [_finite(outcome.estimate.low), _finite(outcome.estimate.high)]
+                if outcome.estimate
+                else None,
+                "seeds": outcome.estimate.runs if outcome.estimate else None,
+                "unit": outcome.unit or None,
+                "environments": list(outcome.envs),
+                "note": outcome.note or None,
+            }
+            for outcome in entry.outcomes
+        ],
+    }
+
+
+def _finite(value: float) -> float | None:
+    return float(f"{value:.6g}") if abs(value) < float("inf") else None
+
+
+def to_markdown(entries: Sequence[Entry], made_by: str) -> str:
+    """A table of all claims, then every check of those that have several."""
+    lines = [
+        "# The paper's claims",
+        "",
+        f"{count_words(entries)}. Made by `{made_by}`.",
+        "",
+        "| | claim | source | status | effect (95 % interval) | seeds | environments | scale | what would settle it |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for entry in entries:
+        cells = [str(entry.claim.number), entry.claim.text, entry.claim.source, f"**{entry.words}**"]
+        outcome = entry.deciding
+        seeds = str(outcome.estimate.runs) if outcome and outcome.estimate else ""
+        effect = f"{number_text(outcome.estimate)} {outcome.unit}" if outcome and outcome.estimate else ""
+        proof = "; ".join(f"`{test}`" for test in entry.claim.tests)
+        settle = f"`{entry.command}` ({entry.cost})" if entry.command else proof
+        envs = str(len(outcome.envs)) if outcome and outcome.envs else ""
+        cells += [effect, seeds, envs, entry.scale, settle]
+        lines.append(f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |")
+    lines += ["", "## Every check", ""]
+    for entry in entries:
+        for outcome in entry.outcomes:
+            note = f"; {outcome.note}" if outcome.note else ""
+            number = f": {number_text(outcome.estimate)}" if outcome.estimate else ""
+            lines.append(f"- {entry.claim.number}. {outcome.what}: {STATUS_WORDS[outcome.status]}{number}{note}")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,123 @@
+"""The runs that claims are judged by: variants of one family of algorithms, found by role, preset and settings."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from chorus.analysis.context import AnalysisContext
+from chorus.analysis.effects import Term, minus, trend
+from chorus.analysis.grouping import COMMON_AXES, ComparisonGroup, find_comparison_groups, nearest
+from chorus.analysis.results import DIVERSITIES, Series
+from chorus.analysis.variants import CAPACITY, SHARED_LAYERS, Variant
+
+Terms = tuple[Term, ...]
+INDIVIDUAL, AGGREGATE = "individual", "aggregate"
+CONTINUOUS = "sac"
+
+
+class Evidence:
+    """The variants of one comparison group; every method returns None for what was not run."""
+
+    def __init__(self, context: AnalysisContext, group: str) -> None:
+        self.context, self.results = context, context.results
+        own = [g for g in find_comparison_groups(context.results) if g.variants and g.variants[0].group == group]
+        self.group = own[0] if own else ComparisonGroup(single=None, ensemble=None)
+        self.continuous = group == CONTINUOUS
+
+    @property
+    def single(self) -> Series | None:
+        return self.group.single
+
+    def role(self, role: str, policy: str = INDIVIDUAL) -> Series | None:
+        """The variant in a role of the group, judged by a policy."""
+        return self.series(getattr(self.group, role), policy)
+
+    def preset(self, name: str, policy: str = INDIVIDUAL, **settings: Any) -> Series | None:
+        """The variant of a preset that is most like the plain ensemble, with these values at these paths."""
+        fitting = [v for v in self._of_preset(name) if all(v.settings.get(k) == x for k, x in settings.items())]
+        centre = self.group.ensemble or (self.single.variant if self.single else None)
+        found = nearest(centre, fitting) if centre else next(iter(fitting), None)
+        return self.series(found, policy)
+
+    def series(self, variant: Variant | None, policy: str) -> Series | None:
+        if variant is None or policy not in self.results.dataset.policies(variant):
+            return None
+        return Series(variant, policy)
+
+    def alone(self, series: Series | None) -> Series | None:
+        """The single agent that a series is compared with."""
+        return self.group.alone(series.variant) if series else None
+
+    def shared(self, preset: str, policy: str = INDIVIDUAL) -> Series | None:
+        """The variant of a preset that shares its convolutions: the middle of the values of L above zero."""
+        some = [v for v in self._of_preset(preset) if v.number(SHARED_LAYERS)]
+        levels = sorted({v.number(SHARED_LAYERS) or 0.0 for v in some})
+        layers = levels[(len(levels) - 1) // 2] if levels else None
+        found = nearest(self.group.ensemble or some[0], [v for v in some if v.number(SHARED_LAYERS) == layers])
+        return self.series(found, policy)
+
+    def line(self, preset: str, path: str, **settings: Any) -> tuple[Variant, ...]:
+        """The variants of a preset over the values of one setting, all else as in the one closest to its defaults.
+
+        Empty if there are fewer than two values.
+        """
+        own = [
+            v
+            for v in self._of_preset(preset)
+            if v.number(path) is not None and all(v.settings.get(k) == x for k, x in settings.items())
+        ]
+        if not own:
+            return ()
+        centre = min(own, key=lambda v: (v.changes, -len(v.runs)))
+        other = [axis for axis in COMMON_AXES if axis != path]
+        kept = {v.number(path): v for v in reversed(own) if all(v.number(a) == centre.number(a) for a in other)}
+        return tuple(kept[value] for value in sorted(kept, key=lambda x: x or 0.0)) if len(kept) > 1 else ()
+
+    def over(self, line: Sequence[Variant], path: str, at: Callable[[Variant], Terms | None]) -> Terms | None:
+        """The trend over a line of an effect at each of its variants."""
+        own = [at(variant) for variant in line]
+        found = [terms for terms in own if terms]
+        if not found or len(found) < len(own):
+            return None
+        log = COMMON_AXES[path].log
+        return trend([variant.number(path) or 0.0 for variant in line], found, log=log)
+
+    def score(self, variant: Variant, policy: str = INDIVIDUAL) -> Terms | None:
+        found = self.series(variant, policy)
+        return (Term(1.0, found),) if found else None
+
+    def gain(self, variant: Variant, first: str = AGGREGATE, second: str = INDIVIDUAL) -> Terms | None:
+        """One policy minus another of the same runs."""
+        return difference(self.series(variant, first), self.series(variant, second))
+
+    def gap(self, variant: Variant) -> Terms | None:
+        """Members minus the single agent with the same replay."""
+        members = self.series(variant, INDIVIDUAL)
+        same = [v for v in self.group.variants if v.role == "single" and v.number(CAPACITY) == variant.number(CAPACITY)]
+        single = nearest(variant, same)
+        return difference(members, Series(single, INDIVIDUAL) if single else None)
+
+    def diversity(self, variant: Variant | None) -> Terms | None:
+        """The measure of diversity that the variant recorded."""
+        if variant is None:
+            return None
+        for measure in DIVERSITIES:
+            if any(self.results.metric_curve(variant, env, measure.metric) for env in self.results.envs):
+                return (Term(1.0, Series(variant, INDIVIDUAL), measure),)
+        return None
+
+    def _of_preset(self, name: str) -> list[Variant]:
+        return [v for v in self.group.variants if v.preset == name]
+
+
+def difference(first: Series | None, second: Series | None) -> Terms | None:
+    return minus(first, second) if first and second else None
+
+
+def weighted(*parts: tuple[float, Terms | None]) -> Terms | None:
+    """A weighted sum of effects; None if one of them was not run."""
+    found: list[Term] = []
+    for weight, terms in parts:
+        if terms is None:
+            return None
+        found += [term._replace(weight=weight * term.weight) for term in terms]
+    return tuple(found)
