@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from chorus.analysis.bootstrap import FEWEST_RUNS, IntervalEstimate
+from chorus.analysis.bootstrap import CONFIDENCE, FEWEST_RUNS, IntervalEstimate
 from chorus.analysis.context import AnalysisContext
 from chorus.analysis.correlation import correlation
 from chorus.analysis.costs import step_seconds
@@ -41,6 +41,8 @@ class Outcome:
     unit: str = ""
     envs: tuple[str, ...] = ()
     note: str = ""
+    p_value: float = 0.0
+    """The p-value of no effect, where the check has one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,19 +248,23 @@ class ShareBelow(Check):
 
 
 def combine(outcomes: Sequence[Outcome]) -> Status:
-    """The status of a claim: disagrees if one check does, agrees if all do."""
+    """The status of a claim: agrees if all checks do, disagrees if one does.
+
+    The more checks, the more chances that one disagrees by chance: its p-value must hold for the number of checks.
+    """
     found = {outcome.status for outcome in outcomes}
     if found == {"missing"} or not found:
         return "missing"
-    if "disagrees" in found:
+    against = [outcome for outcome in outcomes if outcome.status == "disagrees"]
+    if any(outcome.p_value * len(outcomes) < 1 - CONFIDENCE for outcome in against):
         return "disagrees"
-    if found & {"missing", "unsettled"}:
+    if against or found & {"missing", "unsettled"}:
         return "unsettled"
     return "negligible" if "negligible" in found else "agrees"
 
 
 def _outcome(what: str, effect: Effect, status: Status, note: str = "") -> Outcome:
-    return Outcome(what, status, effect.estimate, effect.unit, effect.envs, note)
+    return Outcome(what, status, effect.estimate, effect.unit, effect.envs, note, effect.p_value)
 
 
 def _relative(effect: Effect) -> float:

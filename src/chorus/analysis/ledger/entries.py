@@ -1,7 +1,7 @@
 """The ledger: every claim with its status, effect, interval, seeds, environments and scale, as data and as Markdown."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -68,7 +68,7 @@ def select_scale(dataset: Dataset, scale: str) -> Dataset | None:
     return select_runs(dataset, lambda run: run.config.get("scale") == scale)
 
 
-def _entry(claim: Claim, contexts: dict[str, Any], settle: Callable[..., tuple[str, str]]) -> Entry:
+def _entry(claim: Claim, contexts: Mapping[Any, Any], settle: Callable[..., tuple[str, str]]) -> Entry:
     if claim.tests:
         return Entry(claim, "agrees")
     found = [(scale, tuple(claim.judge(context))) for scale, context in contexts.items()]
