@@ -8,7 +8,6 @@ counted. This module imports no JAX.
 import json
 import math
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from operator import itemgetter
