@@ -61,6 +61,9 @@ def write_finished(job: Job, level: float | None = None) -> None:
         place = {"iteration": iteration, "step": iteration * schedule.iteration_steps, "frames": 0}
         rows += [{**place, "metric": metric, "value": value} for metric, value in values.items()]
     (job.path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    speed = {"metric": "charts/SPS", "value": 1_000.0 / job.config.agent.members}
+    timings = [{"iteration": iteration, "step": 0, **speed} for iteration in range(1, schedule.iterations + 1)]
+    (job.path / "timings.jsonl").write_text("".join(json.dumps(row) + "\n" for row in timings))
 
 
 class ScriptedEngine:

@@ -52,7 +52,7 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> AnalysisContext:
 
 
 QUICK = [f"figure{number}" for number in (2, 3, 4, 5, 7, 8, 12, 13, 18, 19, 21, 22)]
-# Drawn from runs of their own: members by name, settings and timings that the runs above do not have.
+# Drawn from runs of their own: a policy, settings and timings that the runs above do not have.
 OTHER_RUNS = ("diverging-member", "hyperparameters", "cost")
 
 
@@ -84,15 +84,15 @@ def test_panels_are_the_papers(context: AnalysisContext) -> None:
     assert sizes == [2.0, 5.0, 10.0]
 
 
-def test_single_agents_stand_beside_any_policy_and_a_named_member_has_its_own_curve(tmp_path: Path) -> None:
+def test_single_agents_stand_beside_any_policy_and_a_policy_of_the_study_has_its_own_curve(tmp_path: Path) -> None:
     for seed in range(2):
         SyntheticRun(seed=seed, level={"individual": 10.0}, noise=0.5).write(tmp_path)
-        levels = {"individual": 5.0, "aggregate": 6.0, "member_1": 7.0}
+        levels = {"individual": 5.0, "aggregate": 6.0, "bystander": 7.0}
         SyntheticRun(preset="cerl", seed=seed, level=levels, noise=0.5).write(tmp_path)
     context = make_context(load_runs([tmp_path]))
-    (curves,) = draw_panels(context, [Curves(policies=("member_1",))]).items()
-    assert curves[0] == "curves-member_1"
-    assert {row[0] for row in curves[1].rows} == {"Double DQN", "Bootstrapped DQN + CERL (member_1)"}
+    (curves,) = draw_panels(context, [Curves(policies=("bystander",))]).items()
+    assert curves[0] == "curves-bystander"
+    assert {row[0] for row in curves[1].rows} == {"Double DQN", "Bootstrapped DQN + CERL (bystander)"}
 
 
 def write_timings(run: Path, seconds: Sequence[float], steps: int = 1_000) -> None:

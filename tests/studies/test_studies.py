@@ -117,7 +117,7 @@ def test_the_diverging_member_is_crossed_with_the_auxiliary_loss_and_another_mem
     losses = {(job.config.agent.loss.kind, job.config.agent.loss.auxiliary.kind) for job in ensembles}
     kinds = itertools.product(("main_and_auxiliary", "diverging_member"), ("twice_huber", "squared"))
     assert losses == set(kinds) and len(ensembles) == 4
-    assert all(job.config.evaluation.policies["member_1"].index == 1 for job in ensembles)
+    assert all(job.config.evaluation.policies["bystander"].index == 1 for job in ensembles)
     assert [job.about["identity"]["role"] for job in ensembles] == ["cerl", "ablation", "ablation", "ablation"]
 
 

@@ -19,6 +19,7 @@ from chorus.runs.logs import (
     read_metrics,
     read_records,
     read_run,
+    training_seconds_per_step,
 )
 
 GOOD = b'{"iteration": 1, "step": 5, "frames": 5, "metric": "m", "value": 2.5}'
@@ -88,3 +89,20 @@ def test_disk_use_is_the_peak_and_the_mean_checkpoint(tmp_path: Path) -> None:
     lines = [json.dumps({"metric": metric, "value": value}) for metric, value in values]
     (tmp_path / "timings.jsonl").write_text("\n".join([*lines, '{"metric"']))
     assert disk_use(tmp_path) == (7.0, np.mean([1.0, 3.0]))
+
+
+def test_training_time_is_the_median_after_the_first_iteration(tmp_path: Path) -> None:
+    assert training_seconds_per_step(tmp_path) is None
+    log = tmp_path / "timings.jsonl"
+
+    def write(*rates: tuple[int, float]) -> None:
+        rows = [{"iteration": iteration, "step": 1, "metric": "charts/SPS", "value": rate} for iteration, rate in rates]
+        log.write_text(
+            "".join(json.dumps(row) + "\n" for row in rows) + '{"metric": "time/train_seconds", "value": 9}\n'
+        )
+
+    write((1, 1.0))
+    assert training_seconds_per_step(tmp_path) is None
+    # The first iteration compiles, and so does the third, the first after a resumption; the second was repeated.
+    write((1, 1.0), (2, 1.0), (2, 100.0), (3, 20.0), (4, 125.0))
+    assert training_seconds_per_step(tmp_path) == pytest.approx(0.01)

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from chorus.components import AT_LEAST_1, POSITIVE, Component, option, register
+from chorus.ensemble.value_map import Cross, CrossOwn
 from chorus.spaces import AnyArray
 
 
@@ -160,3 +161,11 @@ class DivergingMember(MainAndAuxiliary):
         self, main: Int[np.ndarray, " N"], predictions: Float[Array, "N H Z"], targets: Float[Array, "N H Z"]
     ) -> Float[Array, "N H"]:
         return super().of_heads(main, predictions, targets.at[:, 0].multiply(self.factor))
+
+    def problems(self, config: Any, spec: Any) -> Iterator[str]:
+        if not isinstance(config.agent.value_map, Cross | CrossOwn):
+            yield (
+                f"the loss diverging_member is a fault of CERL, whose head 0 is about member 0, and agent.value_map is "
+                f"{config.agent.value_map.kind}: use a preset with CERL, such as one with the value map cross"
+            )
+        yield from super().problems(config, spec)

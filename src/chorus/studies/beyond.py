@@ -24,8 +24,7 @@ _SELF_TARGET = Study(
 _SQUARED = {"kind": "squared"}
 _DIVERGING = {"kind": "diverging_member"}
 # Members 1 to N - 1 are exchangeable, so one of them stands for all.
-_ANOTHER = {"evaluation.policies.member_1": ({"kind": "member", "index": 1},)}
-_ANOTHER_MEMBER = {"policies": ("member_1",)}
+_BYSTANDER = {"evaluation.policies.bystander": ({"kind": "member", "index": 1},)}
 _DIVERGENCE = Study(
     name="diverging-member",
     title="a diverging member and the auxiliary loss",
@@ -33,7 +32,7 @@ _DIVERGENCE = Study(
         tasks(
             Arm("sac"),
             *(
-                Arm("ensemble-sac-cerl", {**loss, **_ANOTHER})
+                Arm("ensemble-sac-cerl", {**loss, **_BYSTANDER})
                 for loss in (
                     {},
                     {"agent.loss.auxiliary": (_SQUARED,)},
@@ -44,7 +43,7 @@ _DIVERGENCE = Study(
             environments=TWO_TASKS,
         ),
     ),
-    panels=(Curves(**_ANOTHER_MEMBER), EnvironmentCurves(**_ANOTHER_MEMBER)),
+    panels=(Curves(policies=("bystander",)), EnvironmentCurves(policies=("bystander",))),
     laptop="2 tasks, 5 seeds instead of 10",
 )
 
