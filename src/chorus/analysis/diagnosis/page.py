@@ -11,8 +11,10 @@ from chorus.analysis.diagnosis.verdicts import Diagnosis, diagnose
 from chorus.analysis.findings import Summary
 from chorus.analysis.intervals import INTERVAL
 from chorus.analysis.loading import load_runs
+from chorus.analysis.report.diagrams import diagram_panels
 from chorus.analysis.report.document import render_page, write_page
-from chorus.analysis.report.sections import Panel, Section, diagram_panels, env_panels, setting_panels
+from chorus.analysis.report.panels import Panel, Section
+from chorus.analysis.report.sections import env_panels, setting_panels
 
 
 def write_diagnosis(
