@@ -161,19 +161,20 @@ def _rendered(panel: Panel, series_numbers: dict[str, int]) -> list[dict[str, An
         forms.append((f"{panel.name}-narrow", panel.narrow, "narrow-only"))
     return [
         {"panel": panel, "classes": f"{'full ' if panel.full else ''}{which}".strip()}
-        | _rendered_drawing(drawing, name, series_numbers)
+        | render_drawing(drawing, name, series_numbers)
         for name, drawing, which in forms
     ]
 
 
-def _rendered_drawing(drawing: Drawing, name: str, series_numbers: dict[str, int]) -> dict[str, Any]:
+def render_drawing(drawing: Drawing, name: str, series_numbers: dict[str, int]) -> dict[str, Any]:
+    svg = to_svg(drawing, name, series_numbers)  # lays the figure out, so that its marks have their places
     data = json.dumps(hover_data(drawing, series_numbers), separators=(",", ":"), allow_nan=False)
     legend = [(label, style) for label, style in drawing.styles.items() if label in series_numbers]
     width = drawing.figure.get_figwidth() * POINTS_PER_INCH
     return {
         "name": name,
         "caption": drawing.caption,
-        "svg": to_svg(drawing, name, series_numbers),
+        "svg": svg,
         # Without "<" in it, text from runs cannot close the data block.
         "data": Markup(data.replace("<", "\\u003c")),
         "largest": round(width * LARGEST_ZOOM),
