@@ -73,6 +73,26 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_report([folder / "runs"], folder / "report.html").out
 
 
+@pytest.fixture(scope="module")
+def single(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One environment with a sweep over the ensemble size."""
+    folder = tmp_path_factory.mktemp("single")
+    write_study(folder / "runs", envs=MINATAR[:1], seeds=3)
+    for members in (2, 5):
+        for seed in range(3):
+            SyntheticRun(
+                preset="bootstrapped-dqn",
+                env=MINATAR[0],
+                seed=seed,
+                options={"members": members},
+                level={"individual": 7.0, "aggregate": 9.0},
+                entropy=0.5,
+                noise=0.3,
+                name=f"members-{members}-{seed}",
+            ).write(folder / "runs")
+    return write_report([folder / "runs"], folder / "report.html").out
+
+
 class Watched:
     """A page together with everything it complained about or asked for."""
 
@@ -253,9 +273,13 @@ def test_a_phone_needs_no_sideways_scrolling(browser, report: Path) -> None:
 
 
 @pytest.mark.parametrize("width", [390, 900, 1440])
-def test_no_label_is_clipped_and_the_legend_takes_one_row(browser, report: Path, width: int) -> None:
-    opened = Watched(browser, report, viewport={"width": width, "height": 900})
+@pytest.mark.parametrize("pages", ["report", "single"])
+def test_no_label_is_clipped_and_the_legend_takes_one_row(
+    browser, request: pytest.FixtureRequest, pages: str, width: int
+) -> None:
+    opened = Watched(browser, request.getfixturevalue(pages), viewport={"width": width, "height": 900})
     page = opened.page
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.add_style_tag(content=".panel { content-visibility: visible !important }")
     outside = page.evaluate(
         """() => Array.from(document.querySelectorAll(".drawing > svg")).flatMap(function (svg) {
@@ -280,6 +304,23 @@ def test_no_label_is_clipped_and_the_legend_takes_one_row(browser, report: Path,
         page.locator("#more").click()
         assert chips.last.is_hidden()
     opened.context.close()
+
+
+def test_one_environment_starts_with_three_panels_over_the_full_width(browser, single: Path) -> None:
+    desk = Watched(browser, single, viewport={"width": 1440, "height": 900})
+    first = desk.page.locator("main figure.panel").first
+    assert first.get_attribute("id") == "questions-0"
+    assert first.bounding_box()["width"] > 0.95 * desk.page.locator("main").bounding_box()["width"]
+    assert desk.page.locator("#questions-0-narrow").is_hidden()
+    titles = desk.page.locator("#questions-0 svg text").all_inner_texts()
+    assert {"Members and their vote", "Active and passive", "Members with CERL"} <= set(titles)
+    desk.context.close()
+    phone = Watched(browser, single, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    assert phone.page.locator("#questions-0").is_hidden() and phone.page.locator("#questions-0-narrow").is_visible()
+    box = phone.page.locator("#questions-0-narrow .drawing").bounding_box()
+    assert box["height"] > 1.5 * box["width"]  # one panel below the other
+    phone.context.close()
+    assert desk.trouble == phone.trouble == []
 
 
 def test_the_page_prints(browser, report: Path, tmp_path: Path) -> None:

@@ -98,12 +98,11 @@ def test_without_cerl_its_panel_would_repeat_the_first(tmp_path: Path) -> None:
     assert "inside" not in panels_of(context)  # one ensemble: one bar
 
 
-def test_a_single_seed_promises_no_band(tmp_path: Path) -> None:
-    write_study(tmp_path, envs=MINATAR[:1], seeds=1)
-    captions = [
-        panel.drawing.caption for section in make_sections(context_of(tmp_path))[:1] for panel in section.panels
-    ]
-    assert captions and not any("bands" in caption or "Lines" in caption for caption in captions)
+@pytest.mark.parametrize("envs", [1, 2])
+def test_a_single_seed_promises_no_intervals(tmp_path: Path, envs: int) -> None:
+    write_study(tmp_path, envs=MINATAR[:envs], seeds=1)
+    captions = [panel.drawing.caption for section in make_sections(context_of(tmp_path)) for panel in section.panels]
+    assert captions and not any("bands" in text or "Lines" in text or "bars:" in text for text in captions)
 
 
 def test_several_environments_start_with_their_aggregate(tmp_path: Path) -> None:

@@ -39,10 +39,10 @@ def gains(context: AnalysisContext, pairs: Sequence[Pair], *, named: bool = True
         return None
     compared = [series for pair in pairs for series in pair]
     seeds, final = context.seeds(compared, context.envs), context.final_meaning(compared, context.envs)
-    caption = (
-        f"Mean final scores, {seeds}; {final}; logarithmic beyond ±{SYMLOG_LINEAR:g}. "
-        f"Lines: {INTERVAL}.{''.join(left_out)}"
-    )
+    drawn = [bar for _, bars in panels.values() for bar in bars.values()]
+    largest = max(abs(bar.value) for bar in drawn)
+    scale = f"; logarithmic beyond ±{SYMLOG_LINEAR:g}" if largest > SYMLOG_LINEAR else ""
+    caption = f"Mean final scores, {seeds}; {final}{scale}.{intervals_note(drawn)}{''.join(left_out)}"
     return figures.improvement_bars(panels, x_label=f"difference in {context.normalisation.axis}", caption=caption)
 
 
@@ -65,7 +65,7 @@ def probabilities(context: AnalysisContext, pairs: Sequence[Pair]) -> Drawing | 
     averaged = " in the same environment, averaged over environments" if len(context.envs) > 1 else ""
     caption = (
         f"The probability that a run of the first has a higher final score than a run of the second{averaged} "
-        f"({seeds}; {final}); ties count half. Lines: {INTERVAL}."
+        f"({seeds}; {final}); ties count half.{intervals_note([found for _, found in shown.values()])}"
         f"{''.join(left_out)}"
     )
     return figures.improvement_probabilities(shown, caption=caption)
@@ -124,7 +124,8 @@ def diversity(context: AnalysisContext, measure: DiversityMeasure) -> Drawing | 
     caption = (
         f"{measure.meaning}, on states visited by the individual policy; 0 means that all members agree. Mean over "
         f"{over}{context.seeds(shown, context.results.envs)}{' each' if over else ''}, of each run's "
-        f"{context.final_meaning(shown, context.results.envs).removeprefix('final score: ')}; lines: {INTERVAL}."
+        f"{context.final_meaning(shown, context.results.envs).removeprefix('final score: ')}."
+        f"{intervals_note([bar.estimate for bar in bars])}"
     )
     return figures.score_bars(bars, x_label=measure.axis, caption=caption)
 
@@ -151,12 +152,22 @@ def sweep(
     caption = (
         f"Final scores{''.join(f' and {name}' for name in measured)}{on_states} in {where}"
         f"{each if together else ''}, {context.seeds(every, envs)} each; {context.normalisation.meaning}; "
-        f"{context.final_meaning(every, envs)}. "
-        f"Error bars: {INTERVAL}.{context.left_out_note(every, envs)}"
+        f"{context.final_meaning(every, envs)}."
+        f"{_error_bars(columns)}{context.left_out_note(every, envs)}"
     )
     return figures.sweep(
         columns, x_label=axis.style.title, caption=caption, log_x=axis.style.log, most_columns=most_columns
     )
+
+
+def intervals_note(estimates: Sequence[IntervalEstimate]) -> str:
+    """What the lines of a figure are; empty if none is drawn, as for single seeds."""
+    return f" Lines: {INTERVAL}." if any(found.has_interval for found in estimates) else ""
+
+
+def _error_bars(columns: Sequence[figures.SweepColumn]) -> str:
+    lines = [line for column in columns for lines in column.measures.values() for line in lines]
+    return f" Error bars: {INTERVAL}." if any(np.isfinite(line.low).any() for line in lines) else ""
 
 
 def swept_policies(context: AnalysisContext, variant: Variant, modes: bool = False) -> list[str]:

@@ -24,9 +24,16 @@ from chorus.envs.atari_games import find_game
 SMOOTH_FROM = 50
 PROFILE_RESAMPLES = 200
 PROFILE_POINTS = 81
-NARROW = "which cover only about 80 to 85 % with 5 seeds"
-NARROW_AGGREGATE = "which cover only about 90 % with 5 seeds"
-BANDS = f"95 % percentile bootstrap intervals over seeds, {CURVE_RESAMPLES:,} resamples, {NARROW}"
+PROFILE_BANDS = (
+    f"95 % stratified percentile bootstrap intervals, {PROFILE_RESAMPLES} resamples, too narrow with 5 seeds"
+)
+STRATIFIED = "95 % stratified percentile bootstrap intervals"
+AGGREGATE_BANDS = f"{STRATIFIED}, {CURVE_RESAMPLES:,} resamples, which cover only about 90 % with 5 seeds"
+PROFILE_BANDS = f"{STRATIFIED}, {PROFILE_RESAMPLES} resamples, too narrow with 5 seeds"
+BANDS = (
+    f"95 % percentile bootstrap intervals over seeds, {CURVE_RESAMPLES:,} resamples, which cover only about 80 to 85 % "
+    "with 5 seeds"
+)
 # By the number of columns: side by side on a desk, one below the other on a phone. Differences are small against the
 # climb from zero, so panels are high.
 QUESTION_LAYOUTS = {
@@ -47,8 +54,8 @@ def learning_curves(
         return None
     caption = (
         f"Interquartile mean over {plural(len(context.envs), 'environment')}; {context.normalisation.meaning}. "
-        f"{context.seeds(shown, context.envs)} per environment; bands: 95 % stratified percentile bootstrap "
-        f"intervals, {CURVE_RESAMPLES:,} resamples, {NARROW_AGGREGATE}.{_scored(context, shown)}"
+        f"{context.seeds(shown, context.envs)} per environment{_bands(lines, AGGREGATE_BANDS)}."
+        f"{_scored(context, shown)}"
         f"{context.incomplete_note()}"
     )
     return figures.learning_curves(
@@ -227,9 +234,8 @@ def profiles(context: AnalysisContext, series: Sequence[Series]) -> Drawing | No
         lines.append(figures.Line(s.label, context.style(s), thresholds, profile(matrix), low, high, runs))
     caption = (
         "Share of runs whose final score is higher than the value on the axis, averaged over environments; "
-        f"{context.normalisation.meaning}; {context.final_meaning(shown, context.envs)}. Bands: 95 % stratified "
-        f"percentile bootstrap intervals, {PROFILE_RESAMPLES} resamples, too narrow with 5 seeds."
-        f"{context.incomplete_note()}"
+        f"{context.normalisation.meaning}; {context.final_meaning(shown, context.envs)}"
+        f"{_bands(lines, PROFILE_BANDS)}.{context.incomplete_note()}"
     )
     return figures.performance_profiles(lines, x_label=context.normalisation.axis, caption=caption)
 
@@ -242,9 +248,9 @@ def _scored(context: AnalysisContext, series: Sequence[Series]) -> str:
     return f" {meaning[:1].upper()}{meaning[1:]}."
 
 
-def _bands(lines: Sequence[figures.Line]) -> str:
+def _bands(lines: Sequence[figures.Line], meaning: str = BANDS) -> str:
     """What the bands are, if any is drawn: a single seed has none."""
-    return f"; bands: {BANDS}" if any(np.isfinite(line.low).any() for line in lines) else ""
+    return f"; bands: {meaning}" if any(np.isfinite(line.low).any() for line in lines) else ""
 
 
 def _whiskers(panels: Mapping[str, Sequence[figures.LabelledEstimate]]) -> str:
