@@ -8,7 +8,7 @@ from synthetic_runs import SyntheticRun
 
 from chorus.analysis import figures
 from chorus.analysis.loading import load_runs
-from chorus.analysis.report.sections import read_value_map
+from chorus.analysis.report.diagrams import read_value_map
 from chorus.ensemble.value_map import ValueMap
 
 STYLE = figures.LineStyle(2)
@@ -49,19 +49,32 @@ def test_shares_of_data(tmp_path: Path) -> None:
 
 
 def test_heads_and_targets_tabulate_every_head_and_draw_the_arrows_that_fit() -> None:
-    drawing = figures.heads_and_targets(value_map("cross", 3), style=STYLE)
-    assert len(drawing.rows) == 9
-    assert drawing.rows[1] == (0, 1, 1, 1, 1, 0.9, 0)  # member 0's head 1: member 1's value, from head (1, 1)
-    assert drawing.rows[4][-1] == 1  # member 1 acts with head 1
-    assert len(drawing.figure.axes[0].patches) == 9
-    large = figures.heads_and_targets(value_map("cross", 10), style=STYLE)
+    maps = {"plain": (STYLE, value_map("members", 3)), "CERL": (STYLE, value_map("cross", 3))}
+    drawing = figures.heads_and_targets(maps)
+    plain, cerl = drawing.figure.axes
+    assert [axes.get_title("left") for axes in (plain, cerl)] == ["plain", "CERL"]
+    assert len(drawing.rows) == 3 + 9
+    assert drawing.rows[3 + 1] == ("CERL", 0, 1, 1, 1, 1, 0.9, 0)  # member 0's head 1: member 1's value, from (1, 1)
+    assert drawing.rows[3 + 4][-1] == 1  # member 1 acts with head 1
+    assert (len(plain.patches), len(cerl.patches)) == (3, 9)
+    dashed = [arrow for arrow in cerl.patches if arrow.get_linestyle() not in ("solid", "-")]
+    assert len(dashed) == 6 and "a dashed arrow an auxiliary loss" in drawing.caption
+    large = figures.heads_and_targets({"CERL": (STYLE, value_map("cross", 10))})
     assert len(large.rows) == 100 and "the first 4 of 10" in large.caption
+    alone = figures.heads_and_targets({"plain": maps["plain"]})
+    assert "auxiliary" not in alone.caption  # captions promise only what is drawn
 
 
-def test_who_generates_and_data_shares_by_algorithm() -> None:
-    drawing = figures.who_generates_who_learns(np.array([0.9, 0.1]), style=STYLE)
-    assert drawing.rows == [(0, 0.9, 1.0), (1, 0.1, 1.0)]
-    texts = [text.get_text() for text in drawing.figure.axes[0].texts]
-    assert {"90%", "10%", "generate", "replay", "learn"} <= set(texts)
+def test_who_generates_shows_the_single_agent_beside_the_ensemble() -> None:
+    parts = {"single": (STYLE, np.ones(1)), "tandem": (STYLE, np.array([0.9, 0.1]))}
+    drawing = figures.who_generates_who_learns(parts)
+    assert drawing.rows == [("single", 0, 1.0, 1.0), ("tandem", 0, 0.9, 1.0), ("tandem", 1, 0.1, 1.0)]
+    single, tandem = ({text.get_text() for text in axes.texts} for axes in drawing.figure.axes)
+    assert {"100%", "generate", "replay", "learn"} <= single and {"90%", "10%"} <= tandem
+    assert "A single agent generates all" in drawing.caption
+    assert "single agent" not in figures.who_generates_who_learns({"tandem": parts["tandem"]}).caption
+
+
+def test_data_shares_by_algorithm() -> None:
     shares = figures.data_shares_by_algorithm({"single": (STYLE, np.ones(1)), "ensemble": (STYLE, np.full(4, 0.25))})
     assert [row[2] for row in shares.rows] == [1.0, 0.25, 0.25, 0.25, 0.25]

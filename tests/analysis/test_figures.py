@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from pathlib import Path
 
 import matplotlib as mpl
@@ -61,7 +62,9 @@ def test_holes_are_left_empty_and_not_marked() -> None:
 
 def test_a_grid_has_one_panel_per_environment() -> None:
     panels = {f"game {n}": [line("a", BLUE)] for n in range(7)}
-    drawing = figures.curve_grid(panels, x_label="frames", y_label="return", caption="c", columns=3)
+    drawing = figures.curve_grid(
+        panels, x_label="frames", y_label="return", caption="c", layout=figures.GridLayout(columns=3)
+    )
     visible = [axes for axes in drawing.figure.axes if axes.get_visible()]
     assert [axes.get_title("left") for axes in visible] == list(panels)
     assert len(drawing.marks) == 21
@@ -88,41 +91,88 @@ def test_interval_estimates_have_one_panel_per_aggregate() -> None:
     panels = {name: [figures.LabelledEstimate("a", BLUE, found(1.0))] for name in ("IQM", "Mean")}
     drawing = figures.interval_estimates(panels, caption="", direction={"IQM": "▲"})
     assert [axes.get_title("left") for axes in drawing.figure.axes] == ["IQM ▲", "Mean"]
+    wide = figures.interval_estimates(panels, caption="", columns=2)
+    labels = [[text.get_text() for text in axes.get_yticklabels()] for axes in wide.figure.axes]
+    assert labels == [["a"], [""]]  # named once
 
 
-def test_gap_correlation_leaves_out_what_the_paper_leaves_out() -> None:
-    kept = [figures.Gap(0.1, 0.2, 1.0), figures.Gap(0.2, 0.3, 1.0), figures.Gap(0.4, 0.5, 1.0)]
-    low = figures.Gap(9.0, 0.1, 0.04)  # the single agent hardly plays
-    negative = figures.Gap(-9.0, -0.1, 1.0)  # the ensemble is better
-    result = figures.gap_correlation([*kept, low, negative])
-    # the kept points lie on y = x + 0.1
-    assert (result.kept, result.pearson, result.spearman) == (3, pytest.approx(1.0), pytest.approx(1.0))
+def test_an_interval_without_width_has_no_whisker() -> None:
+    certain = IntervalEstimate(1.0, 1.0, 1.0, 5)
+    drawing = figures.interval_estimates({"IQM": [figures.LabelledEstimate("a", BLUE, certain)]}, caption="")
+    assert len(drawing.figure.axes[0].lines) == 1  # the dot
+
+
+def test_the_legend_takes_one_row_where_there_is_room() -> None:
+    lines = [line(f"series {n}", BLUE) for n in range(4)]
+    panels = {f"panel {n}": lines for n in range(3)}
+    wide = figures.curve_grid(panels, x_label="x", y_label="y", caption="", layout=figures.GridLayout(columns=3))
+    tall = figures.curve_grid(panels, x_label="x", y_label="y", caption="", layout=figures.GridLayout(columns=1))
+    assert (wide.figure.legends[0]._ncols, tall.figure.legends[0]._ncols) == (4, 2)
+
+
+def test_gap_correlation_keeps_negative_gaps_and_leaves_out_what_the_single_agent_hardly_plays() -> None:
+    kept = [figures.Gap(0.1, 0.2, 1.0), figures.Gap(0.2, 0.3, 1.0), figures.Gap(-0.3, -0.2, 1.0)]  # on y = x + 0.1
+    low = figures.Gap(9.0, 0.1, 0.04)
+    result = figures.gap_correlation([*kept, low])
+    assert (result.kept, result.pearson.value, result.spearman.value) == (3, pytest.approx(1.0), pytest.approx(1.0))
+    assert not result.pearson.has_interval  # three points
     assert figures.gap_correlation(kept[:2]).pearson is None
+    # Left out, the negative gap would leave two points and no correlation at all.
+    bent = figures.gap_correlation([*kept, figures.Gap(0.3, 0.1, 1.0)])
+    assert bent.kept == 4 and -1 < bent.pearson.low < bent.pearson.value < bent.pearson.high < 1
 
 
-def test_the_scatter_names_its_exclusions() -> None:
+def test_the_interval_of_a_correlation_is_fishers() -> None:
+    # atanh(0.5) = 0.5493; 1.96 / sqrt(28 - 3) = 0.392; tanh(0.1573) = 0.156, tanh(0.9413) = 0.736
+    found = figures.fisher_interval(0.5, 28)
+    assert (found.low, found.high) == (pytest.approx(0.156, abs=1e-3), pytest.approx(0.736, abs=1e-3))
+    wider = figures.fisher_interval(0.5, 28, 1 + 0.5**2 / 2)  # ranks
+    assert wider.low < found.low and wider.high > found.high
+    assert not figures.fisher_interval(1.0, 28).has_interval
+
+
+def test_the_scatter_names_its_exclusions_and_prints_the_interval() -> None:
     gaps = {
         "a": figures.Gap(0.1, 0.2, 1.0),
         "b": figures.Gap(0.3, 0.1, 0.01),
         "c": figures.Gap(0.3, -0.1, 1.0),
+        "d": figures.Gap(0.2, 0.15, 1.0),
+        "e": figures.Gap(0.5, 0.4, 1.0),
     }
     drawing = figures.gap_scatter(gaps, style=BLUE, caption="")
     reasons = [row["excluded because"] for row in rows(drawing)]
-    assert reasons == ["", "single agent below 0.05", "ensemble above the single agent"]
-    assert "2 left out" in drawing.figure.axes[0].get_title("left")
+    assert reasons == ["", "single agent below 0.05", "", "", ""]
+    title = drawing.figure.axes[0].get_title("left")
+    assert re.match(r"r = 0\.\d\d \(95 % interval -0\.\d\d to 0\.\d\d\)\nrank .*\n4 environments, 1 left out$", title)
 
 
-def test_a_sweep_has_one_panel_per_measure_and_reference_levels() -> None:
-    drawing = figures.sweep(
-        {"score": [line("a", BLUE)], "vote entropy": [line("a", BLUE, 0.1)]},
-        x_label="N",
-        caption="",
-        references={"score": [figures.LabelledEstimate("single", ORANGE, found(1.0))]},
-        log_x=True,
+def sweep_column(title: str, level: float = 1.0) -> figures.SweepColumn:
+    return figures.SweepColumn(
+        title=title,
+        measures={"score": [line("a", BLUE, level)], "vote entropy": [line("a", BLUE, 0.1)]},
+        references=[figures.LabelledEstimate("single", ORANGE, found(1.0))],
     )
-    top, bottom = drawing.figure.axes
-    assert [top.get_ylabel(), bottom.get_ylabel(), bottom.get_xscale()] == ["score", "vote entropy", "log"]
-    assert [row["series"] for row in rows(drawing)].count("single") == 1
+
+
+def test_a_sweep_has_a_row_per_measure_a_column_per_environment_and_reference_levels() -> None:
+    columns = [sweep_column("All 2: IQM"), sweep_column("pong", 2.0), sweep_column("qbert", 3.0)]
+    drawing = figures.sweep(columns, x_label="N", caption="", log_x=True)
+    grid = np.reshape(drawing.figure.axes, (2, 3))
+    assert [axes.get_title("left") for axes in grid[0]] == ["All 2: IQM", "pong", "qbert"]
+    assert [axes.get_ylabel() for axes in grid[:, 0]] == ["score", "vote entropy"]
+    assert {axes.get_xscale() for axes in grid.flat} == {"log"}
+    found_rows = rows(drawing)
+    assert [row["series"] for row in found_rows].count("single") == 3  # one level per column, in its first row
+    last = [row for row in found_rows if row["environment"] == "qbert" and row["measure"] == "score"][2]
+    assert (last["N"], last["value"]) == ("30000", "9")
+
+
+def test_more_environments_than_fit_continue_below() -> None:
+    drawing = figures.sweep([sweep_column(f"game {n}") for n in range(7)], x_label="N", caption="")
+    visible = [axes for axes in drawing.figure.axes if axes.get_visible()]
+    assert len(drawing.figure.axes) == 2 * 2 * 5 and len(visible) == 2 * 7
+    titles = [axes.get_title("left") for axes in visible if axes.get_title("left")]
+    assert titles == [f"game {n}" for n in range(7)]
 
 
 def test_profiles_and_probabilities() -> None:

@@ -25,7 +25,7 @@ def test_the_demos_figure_and_table_come_from_its_runs(tmp_path, capsys):
     assert "| Bootstrapped DQN (indiv.) | 14.0 | 14.0 to 14.0 | 2 |" in said
     assert len([line for line in said if line.startswith("| ")]) == 1 + 7
     written = (tmp_path / "demo.svg").read_text(encoding="utf-8")
-    assert all(title in written for title in drawing.QUESTIONS)
+    assert all(title in written for title in ("Members and their vote", "Active and passive", "Members with CERL"))
     drawing.main(tmp_path, tmp_path / "runs")
     assert (tmp_path / "demo.svg").read_text(encoding="utf-8") == written
 
@@ -38,6 +38,8 @@ def test_questions_without_runs_have_no_panel(tmp_path):
 
 def test_the_diagrams_have_a_background_so_that_they_can_be_read_on_dark_pages(tmp_path):
     drawing.main(tmp_path)
-    for name in ("curse", "cerl"):
+    halves = {"curse": ("Single agent", "Ensemble with 4 members"), "cerl": ("Ensemble", "Ensemble with CERL")}
+    for name, titles in halves.items():
         written = (tmp_path / f"{name}.svg").read_text(encoding="utf-8")
+        assert all(title in written for title in titles)
         assert re.search(r'id="patch_1">\s*<path [^>]*style="fill: #ffffff"', written)

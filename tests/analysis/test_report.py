@@ -60,7 +60,7 @@ def test_ids_are_unique(page: str) -> None:
 
 
 def test_the_summary_comes_first_and_everything_is_there(page: str) -> None:
-    order = ["summary", "overall", "contrasts", "environments", "inside", "diagrams", "scores", "how"]
+    order = ["summary", "overall", "environments", "contrasts", "inside", "diagrams", "scores", "how"]
     places = [page.index(f'id="{name}"') for name in order]
     assert places == sorted(places)
     stated = "Student-t intervals over seeds (measured coverage"

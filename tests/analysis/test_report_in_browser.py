@@ -7,12 +7,16 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from xml.etree import ElementTree
 
+import matplotlib.image
 import pytest
 from synthetic_runs import MINATAR, SyntheticRun, write_study
 
+from chorus.analysis.figures.style import DARK, LIGHT
 from chorus.analysis.report import write_report
 
+SVG = "{http://www.w3.org/2000/svg}"
 pytestmark = pytest.mark.slow
 playwright = pytest.importorskip(
     "playwright.sync_api", reason="Playwright is not installed; `pip install -e .[dev]` brings it"
@@ -66,6 +70,26 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
         reason="<img src=x onerror=alert(1)>",
         state="failed",
     ).write(folder / "runs")
+    return write_report([folder / "runs"], folder / "report.html").out
+
+
+@pytest.fixture(scope="module")
+def single(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One environment with a sweep over the ensemble size."""
+    folder = tmp_path_factory.mktemp("single")
+    write_study(folder / "runs", envs=MINATAR[:1], seeds=3)
+    for members in (2, 5):
+        for seed in range(3):
+            SyntheticRun(
+                preset="bootstrapped-dqn",
+                env=MINATAR[0],
+                seed=seed,
+                options={"members": members},
+                level={"individual": 7.0, "aggregate": 9.0},
+                entropy=0.5,
+                noise=0.3,
+                name=f"members-{members}-{seed}",
+            ).write(folder / "runs")
     return write_report([folder / "runs"], folder / "report.html").out
 
 
@@ -174,15 +198,41 @@ def test_tables_sort_both_ways_by_number(watched: Watched) -> None:
     assert means() == rising[::-1] and heading.get_attribute("aria-sort") == "descending"
 
 
-def test_the_data_behind_a_figure_can_be_downloaded(watched: Watched, tmp_path: Path) -> None:
-    page = watched.page
+def save(page, figure: str, form: str, folder: Path) -> Path:
     with page.expect_download() as download:
-        page.locator('[data-download="aggregate-curves"]').click()
-    download.value.save_as(tmp_path / "data.csv")
-    assert download.value.suggested_filename == "aggregate-curves.csv"
-    rows = list(csv.DictReader((tmp_path / "data.csv").read_text().splitlines()))
+        page.locator(f'#{figure} [data-save="{form}"]').click()
+    assert download.value.suggested_filename == f"{figure}.{form}"
+    download.value.save_as(folder / f"{figure}.{form}")
+    return folder / f"{figure}.{form}"
+
+
+def test_a_figure_can_be_saved_as_csv(watched: Watched, tmp_path: Path) -> None:
+    saved = save(watched.page, "aggregate-curves", "csv", tmp_path)
+    rows = list(csv.DictReader(saved.read_text().splitlines()))
     assert {row["series"] for row in rows} >= {"Double DQN", "Bootstrapped DQN (agg.)"}
     assert len(rows) == 7 * 12 and all(float(row["low"]) <= float(row["high"]) for row in rows)
+
+
+def test_a_figure_can_be_saved_as_svg_with_its_legend_in_light_colours(watched: Watched, tmp_path: Path) -> None:
+    page = watched.page
+    page.locator("#theme").click()  # dark: the saved figure is light all the same
+    saved = save(page, "aggregate-curves", "svg", tmp_path).read_text(encoding="utf-8")
+    texts = [part.text for part in ElementTree.fromstring(saved).iter(f"{SVG}text")]
+    assert {"Double DQN", "Bootstrapped DQN (indiv.)", "10%-tandem (passive)"} <= set(texts)
+    assert "var(" not in saved and LIGHT[1] in saved and DARK[1] not in saved
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    # A line that is switched off is not saved.
+    page.locator("#aggregate-curves .key", has_text="Bootstrapped DQN (indiv.)").click()
+    saved = save(page, "aggregate-curves", "svg", tmp_path).read_text(encoding="utf-8")
+    assert "Bootstrapped DQN (indiv.)" not in [part.text for part in ElementTree.fromstring(saved).iter(f"{SVG}text")]
+
+
+def test_every_figure_can_be_saved_as_png(watched: Watched, tmp_path: Path) -> None:
+    for figure in ("aggregate-curves", "gains-0", "curves-1", "heads"):
+        saved = save(watched.page, figure, "png", tmp_path)
+        pixels = matplotlib.image.imread(saved)
+        assert pixels.shape[1] > 900  # three pixels per point
+        assert pixels[0, 0, :3].tolist() == [1, 1, 1] and pixels[..., :3].std() > 0.02  # paper, and something on it
 
 
 def test_light_and_dark(watched: Watched) -> None:
@@ -220,6 +270,57 @@ def test_a_phone_needs_no_sideways_scrolling(browser, report: Path) -> None:
     assert page.locator("#tip").is_visible()
     phone.context.close()
     assert phone.trouble == []
+
+
+@pytest.mark.parametrize("width", [390, 900, 1440])
+@pytest.mark.parametrize("pages", ["report", "single"])
+def test_no_label_is_clipped_and_the_legend_takes_one_row(
+    browser, request: pytest.FixtureRequest, pages: str, width: int
+) -> None:
+    opened = Watched(browser, request.getfixturevalue(pages), viewport={"width": width, "height": 900})
+    page = opened.page
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.add_style_tag(content=".panel { content-visibility: visible !important }")
+    outside = page.evaluate(
+        """() => Array.from(document.querySelectorAll(".drawing > svg")).flatMap(function (svg) {
+          const box = svg.getBoundingClientRect();
+          return Array.from(svg.querySelectorAll("text")).filter(function (text) {
+            const at = text.getBoundingClientRect();
+            const wide = at.left < box.left - 2 || at.right > box.right + 2;
+            return at.width && (wide || at.top < box.top - 2 || at.bottom > box.bottom + 2);
+          }).map((text) => svg.closest("figure").id + ": " + text.textContent);
+        })"""
+    )
+    assert outside == []
+    chips = page.locator(".bar .chip")
+    shown = [chip.bounding_box() for chip in chips.all() if chip.is_visible()]
+    edge = page.locator("#chips").bounding_box()
+    assert len({box["y"] for box in shown}) == 1 and all(
+        b["x"] + b["width"] <= edge["x"] + edge["width"] + 1 for b in shown
+    )
+    if len(shown) < chips.count():
+        page.locator("#more").click()
+        assert all(chip.is_visible() for chip in chips.all())
+        page.locator("#more").click()
+        assert chips.last.is_hidden()
+    opened.context.close()
+
+
+def test_one_environment_starts_with_three_panels_over_the_full_width(browser, single: Path) -> None:
+    desk = Watched(browser, single, viewport={"width": 1440, "height": 900})
+    first = desk.page.locator("main figure.panel").first
+    assert first.get_attribute("id") == "questions-0"
+    assert first.bounding_box()["width"] > 0.95 * desk.page.locator("main").bounding_box()["width"]
+    assert desk.page.locator("#questions-0-narrow").is_hidden()
+    titles = desk.page.locator("#questions-0 svg text").all_inner_texts()
+    assert {"Members and their vote", "Active and passive", "Members with CERL"} <= set(titles)
+    desk.context.close()
+    phone = Watched(browser, single, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    assert phone.page.locator("#questions-0").is_hidden() and phone.page.locator("#questions-0-narrow").is_visible()
+    box = phone.page.locator("#questions-0-narrow .drawing").bounding_box()
+    assert box["height"] > 1.5 * box["width"]  # one panel below the other
+    phone.context.close()
+    assert desk.trouble == phone.trouble == []
 
 
 def test_the_page_prints(browser, report: Path, tmp_path: Path) -> None:

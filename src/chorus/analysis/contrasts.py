@@ -9,14 +9,17 @@ from chorus.analysis.bootstrap import IntervalEstimate
 from chorus.analysis.comparisons import centre, env_differences, metric_estimate, normalised_matrix, same_runs
 from chorus.analysis.context import AnalysisContext
 from chorus.analysis.figures import Drawing
-from chorus.analysis.figures.bars import LOWEST_SINGLE_SCORE, SYMLOG_LINEAR
+from chorus.analysis.figures.bars import SYMLOG_LINEAR
+from chorus.analysis.figures.gaps import CORRELATION, LOWEST_SINGLE_SCORE
 from chorus.analysis.figures.style import LineStyle
+from chorus.analysis.figures.sweeps import COLUMNS as SWEEP_COLUMNS
 from chorus.analysis.grouping import SweepAxis
 from chorus.analysis.intervals import INTERVAL, estimate, improvement_estimate
 from chorus.analysis.results import DIVERSITIES, DiversityMeasure, Series
 from chorus.analysis.variants import CAPACITY, Variant
 
 Pair = tuple[Series, Series]
+MODE = "-mode"  # the ending of policies that act with modes instead of samples
 
 
 def gains(context: AnalysisContext, pairs: Sequence[Pair], *, named: bool = True) -> Drawing | None:
@@ -36,10 +39,10 @@ def gains(context: AnalysisContext, pairs: Sequence[Pair], *, named: bool = True
         return None
     compared = [series for pair in pairs for series in pair]
     seeds, final = context.seeds(compared, context.envs), context.final_meaning(compared, context.envs)
-    caption = (
-        f"Mean final scores, {seeds}; {final}; logarithmic beyond ±{SYMLOG_LINEAR:g}. "
-        f"Lines: {INTERVAL}.{''.join(left_out)}"
-    )
+    drawn = [bar for _, bars in panels.values() for bar in bars.values()]
+    largest = max(abs(bar.value) for bar in drawn)
+    scale = f"; logarithmic beyond ±{SYMLOG_LINEAR:g}" if largest > SYMLOG_LINEAR else ""
+    caption = f"Mean final scores, {seeds}; {final}{scale}.{intervals_note(drawn)}{''.join(left_out)}"
     return figures.improvement_bars(panels, x_label=f"difference in {context.normalisation.axis}", caption=caption)
 
 
@@ -59,9 +62,10 @@ def probabilities(context: AnalysisContext, pairs: Sequence[Pair]) -> Drawing | 
         return None
     compared = [series for pair in pairs for series in pair]
     seeds, final = context.seeds(compared, context.envs), context.final_meaning(compared, context.envs)
+    averaged = " in the same environment, averaged over environments" if len(context.envs) > 1 else ""
     caption = (
-        "The probability that a run of the first has a higher final score than a run of the second in the same "
-        f"environment, averaged over environments ({seeds}; {final}); ties count half. Lines: {INTERVAL}."
+        f"The probability that a run of the first has a higher final score than a run of the second{averaged} "
+        f"({seeds}; {final}); ties count half.{intervals_note([found for _, found in shown.values()])}"
         f"{''.join(left_out)}"
     )
     return figures.improvement_probabilities(shown, caption=caption)
@@ -93,11 +97,14 @@ def tandem_gaps(context: AnalysisContext, single: Series, ensemble: Variant, tan
         return None
     caption = (
         f"One dot per environment, {context.seeds([active, member], envs)} each, in scores normalised by the single "
-        f"agent; {context.final_meaning([single, active, passive, member], envs)}. Hollow dots are left out of the "
-        f"correlation: the single agent scores below {LOWEST_SINGLE_SCORE}, or the ensemble does better than "
-        "the single agent. On the diagonal both gaps are equal."
+        f"agent; {context.final_meaning([single, active, passive, member], envs)}. On the diagonal both gaps are "
+        f"equal. {CORRELATION}."
         f"{context.left_out_note((single, active, passive, member), envs)}"
     )
+    if any(gap.exclusion for gap in gaps.values()):
+        caption += (
+            f" Hollow dots: the single agent scores below {LOWEST_SINGLE_SCORE}; they are left out of the correlation."
+        )
     if no_multiple:
         caption += f" Not drawn, because the single agent is not above a random policy: {', '.join(no_multiple)}."
     return figures.gap_scatter(gaps, style=context.style(active), caption=caption)
@@ -113,53 +120,87 @@ def diversity(context: AnalysisContext, measure: DiversityMeasure) -> Drawing | 
             shown.append(Series(variant, "individual"))
     if not bars:
         return None
+    over = "environments, " if len(context.results.envs) > 1 else ""
     caption = (
         f"{measure.meaning}, on states visited by the individual policy; 0 means that all members agree. Mean over "
-        f"environments, {context.seeds(shown, context.results.envs)} each, of each run's "
-        f"{context.final_meaning(shown, context.results.envs).removeprefix('final score: ')}; lines: {INTERVAL}."
+        f"{over}{context.seeds(shown, context.results.envs)}{' each' if over else ''}, of each run's "
+        f"{context.final_meaning(shown, context.results.envs).removeprefix('final score: ')}."
+        f"{intervals_note([bar.estimate for bar in bars])}"
     )
     return figures.score_bars(bars, x_label=measure.axis, caption=caption)
 
 
-def sweep(context: AnalysisContext, axis: SweepAxis) -> Drawing | None:
-    """Final scores and diversity over the values of a setting, in the environments in which every value was run."""
-    policies = context.results.dataset.policies
-    every = [Series(v, policy) for line in axis.lines for v in line for policy in policies(v)]
+def sweep(
+    context: AnalysisContext, axis: SweepAxis, *, modes: bool = False, most_columns: int = SWEEP_COLUMNS
+) -> Drawing | None:
+    """Final scores and diversity over the values of a setting, for all environments together and for each.
+
+    Environments in which not every value was run are left out. `modes` adds the policies of SAC that act with the
+    modes of the members, which the paper does not draw.
+    """
+    every = [Series(v, policy) for line in axis.lines for v in line for policy in swept_policies(context, v, modes)]
     envs = context.shared_envs(*every)
     if not envs:
         return None
-    score = f"{centre(envs).name} of {context.normalisation.axis}" if len(envs) > 1 else context.normalisation.axis
-    rows: dict[str, list[figures.Line]] = {score: []}
+    together = [f"All {len(envs)}: {centre(envs).name}"] if len(envs) > 1 else []
+    groups = dict.fromkeys(together, tuple(envs)) | {env: (env,) for env in envs}
+    columns = [_sweep_column(context, axis, title, group, modes) for title, group in groups.items()]
+    each = f"; first the {centre(envs).name} over all, then the mean in each, in the same normalisation"
+    where = f"{len(envs)} environments" if len(envs) > 1 else envs[0]
+    measured = [name for name in columns[0].measures if name != context.normalisation.axis]
+    on_states = ", on states visited by the individual policy" if measured else ""
+    caption = (
+        f"Final scores{''.join(f' and {name}' for name in measured)}{on_states} in {where}"
+        f"{each if together else ''}, {context.seeds(every, envs)} each; {context.normalisation.meaning}; "
+        f"{context.final_meaning(every, envs)}."
+        f"{_error_bars(columns)}{context.left_out_note(every, envs)}"
+    )
+    return figures.sweep(
+        columns, x_label=axis.style.title, caption=caption, log_x=axis.style.log, most_columns=most_columns
+    )
+
+
+def intervals_note(estimates: Sequence[IntervalEstimate]) -> str:
+    """What the lines of a figure are; empty if none is drawn, as for single seeds."""
+    return f" Lines: {INTERVAL}." if any(found.has_interval for found in estimates) else ""
+
+
+def _error_bars(columns: Sequence[figures.SweepColumn]) -> str:
+    lines = [line for column in columns for lines in column.measures.values() for line in lines]
+    return f" Error bars: {INTERVAL}." if any(np.isfinite(line.low).any() for line in lines) else ""
+
+
+def swept_policies(context: AnalysisContext, variant: Variant, modes: bool = False) -> list[str]:
+    """The policies of a variant; those that act with modes only on request, or if there are no others."""
+    policies = context.results.dataset.policies(variant)
+    sampled = [policy for policy in policies if not policy.endswith(MODE)]
+    return list(policies) if modes or not sampled else sampled
+
+
+def _sweep_column(
+    context: AnalysisContext, axis: SweepAxis, title: str, envs: Sequence[str], modes: bool
+) -> figures.SweepColumn:
+    scores: list[figures.Line] = []
     below: dict[str, list[figures.Line]] = {}
     for line in axis.lines:
         name, first = axis.line_label(line), line[0]
-        for policy in dict.fromkeys(p for v in line for p in policies(v)):
+        for policy in dict.fromkeys(p for v in line for p in swept_policies(context, v, modes)):
             label = Series(first, policy).label.replace(first.label, name)
             points = [(axis.value(v), score_estimate(context, Series(v, policy), envs)) for v in line]
-            rows[score].append(_line(label, context.palette.style(first, policy), points))
-        for measure in DIVERSITIES:
+            scores.append(_line(label, context.palette.style(first, policy), points))
+        for measure in DIVERSITIES if axis.path != CAPACITY else ():
             points = [(axis.value(v), diversity_estimate(context, measure, v, envs)) for v in line]
             if any(found for _, found in points):
                 # Diversity is measured on the states of the individual policy, so it has that policy's style.
                 label = Series(first, "individual").label.replace(first.label, name)
                 style = context.palette.style(first, "individual")
                 below.setdefault(measure.axis, []).append(_line(label, style, points))
-    if axis.path != CAPACITY:
-        rows |= below
     levels = [
         figures.LabelledEstimate(v.label, context.palette.style(v, "individual"), found)
         for v in axis.references
         if (found := score_estimate(context, Series(v, "individual"), envs))
     ]
-    where = f"{len(envs)} environments" if len(envs) > 1 else envs[0]
-    caption = (
-        f"Final scores over {where}, {context.seeds(every, envs)} each; {context.normalisation.meaning}; "
-        f"{context.final_meaning(every, envs)}. "
-        f"Error bars: {INTERVAL}.{context.left_out_note(every, envs)}"
-    )
-    return figures.sweep(
-        rows, x_label=axis.style.title, caption=caption, references={score: levels}, log_x=axis.style.log
-    )
+    return figures.SweepColumn(title=title, measures={context.normalisation.axis: scores} | below, references=levels)
 
 
 def score_estimate(context: AnalysisContext, series: Series, envs: Sequence[str]) -> IntervalEstimate | None:

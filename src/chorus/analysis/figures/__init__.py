@@ -1,28 +1,30 @@
 """Figures from data: one function per figure, each of which returns a `Drawing` (figure, caption and data)."""
 
 from chorus.analysis.figures.bars import (
-    Gap,
-    gap_correlation,
-    gap_scatter,
     improvement_bars,
     improvement_probabilities,
     interval_estimates,
     score_bars,
 )
-from chorus.analysis.figures.curves import curve_grid, learning_curves, performance_profiles, sweep
+from chorus.analysis.figures.curves import GridLayout, curve_grid, learning_curves, performance_profiles
 from chorus.analysis.figures.diagrams import data_shares_by_algorithm, heads_and_targets, who_generates_who_learns
 from chorus.analysis.figures.drawing import Drawing, LabelledEstimate, Line
+from chorus.analysis.figures.gaps import Gap, fisher_interval, gap_correlation, gap_scatter
 from chorus.analysis.figures.style import LineStyle, Palette
+from chorus.analysis.figures.sweeps import SweepColumn, sweep
 
 __all__ = [
     "Drawing",
     "Gap",
+    "GridLayout",
     "LabelledEstimate",
     "Line",
     "LineStyle",
     "Palette",
+    "SweepColumn",
     "curve_grid",
     "data_shares_by_algorithm",
+    "fisher_interval",
     "gap_correlation",
     "gap_scatter",
     "heads_and_targets",

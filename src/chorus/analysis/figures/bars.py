@@ -1,14 +1,13 @@
-"""Bars and points with intervals: improvement per game (figures 2, 12, 13, 27, 28), scores per method (7), aggregates,
-probabilities of improvement, and the gap correlation (3, right).
+"""Bars and points with intervals: improvement per game (figures 2, 12, 13, 27, 28), scores per method (7), aggregates
+and probabilities of improvement.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from scipy import stats
+from matplotlib.ticker import MaxNLocator
 
 from chorus.analysis.bootstrap import IntervalEstimate
 from chorus.analysis.figures.drawing import (
@@ -22,12 +21,9 @@ from chorus.analysis.figures.drawing import (
     vertical_grid_only,
     zero_line,
 )
-from chorus.analysis.figures.style import GRID, INK, MUTED, PANEL, LineStyle
+from chorus.analysis.figures.style import INK, MUTED, PANEL, WIDE, LineStyle
 
 SYMLOG_LINEAR = 0.1  # as in the paper's bars
-# The paper's figure 3, right, leaves out games that the single agent hardly plays.
-LOWEST_SINGLE_SCORE = 0.05
-_GAP_COLUMNS = ("environment", "active - passive", "single - ensemble (indiv.)", "excluded because")
 _SYMLOG_TICKS = sorted({0.0} | {sign * size for size in (0.1, 0.3, 1, 3, 10, 30, 100, 1000) for sign in (-1, 1)})
 
 
@@ -98,14 +94,24 @@ def score_bars(bars: Sequence[LabelledEstimate], *, x_label: str, caption: str) 
 
 @in_house_style
 def interval_estimates(
-    panels: Mapping[str, Sequence[LabelledEstimate]], *, caption: str, direction: Mapping[str, str] | None = None
+    panels: Mapping[str, Sequence[LabelledEstimate]],
+    *,
+    caption: str,
+    direction: Mapping[str, str] | None = None,
+    x_label: str = "",
+    columns: int = 1,
 ) -> Drawing:
-    """One panel per aggregate with one dot and interval per series."""
+    """One panel per aggregate with one dot and interval per series; `x_label` stands for the name of a single one."""
     count = max(len(entries) for entries in panels.values())
-    figure = Figure(figsize=(PANEL[0], len(panels) * (0.55 + 0.21 * count)), layout="constrained")
+    across = min(columns, len(panels))
+    down = -(-len(panels) // across)
+    size = (PANEL[0] if across == 1 else WIDE, down * (0.55 + 0.21 * count))
+    figure = Figure(figsize=size, layout="constrained")
     drawing = Drawing(figure, caption, ("aggregate", "series", "value", "low", "high", "runs"))
-    grid = figure.subplots(len(panels), 1, squeeze=False)[:, 0]
-    for axes, (name, entries) in zip(grid, panels.items(), strict=True):
+    grid = figure.subplots(down, across, squeeze=False).flat
+    for axes in grid[len(panels) :]:
+        axes.set_visible(False)
+    for number, (axes, (name, entries)) in enumerate(zip(grid, panels.items(), strict=False)):
         for position, entry in enumerate(reversed(entries)):
             found, style = entry.estimate, entry.style
             (dot,) = axes.plot(
@@ -121,11 +127,15 @@ def interval_estimates(
             _whisker(axes, position, found, drawing, entry.label, style)
             row = (name, entry.label, found.value, found.low, found.high, found.runs)
             drawing.add(axes, found.value, position, entry.label, row)
-        names = [shorten(entry.label) for entry in reversed(entries)]
+        names = [shorten(entry.label) if number % across == 0 else "" for entry in reversed(entries)]
         axes.set_yticks(np.arange(len(names)), names, color=INK, fontsize=7.5)
         axes.set_ylim(-0.6, len(entries) - 0.4)
         note = (direction or {}).get(name, "")
-        axes.set_title(f"{name} {note}".strip(), fontsize=9)
+        if x_label:
+            axes.set_xlabel(x_label)
+        else:
+            axes.set_title(f"{name} {note}".strip(), fontsize=9)
+        axes.xaxis.set_major_locator(MaxNLocator(5 if across > 1 else "auto", steps=[1, 2, 5, 10]))
         vertical_grid_only(axes)
         soften(axes)
     return drawing
@@ -161,77 +171,8 @@ def improvement_probabilities(
     return drawing
 
 
-@dataclass(frozen=True)
-class Gap:
-    """The gaps of one environment in scores normalised by the single agent, and the single agent's own score."""
-
-    tandem: float
-    ensemble: float
-    single_score: float
-
-    @property
-    def exclusion(self) -> str | None:
-        """Why the paper leaves this environment out; None if it does not."""
-        if self.single_score < LOWEST_SINGLE_SCORE:
-            return f"single agent below {LOWEST_SINGLE_SCORE}"
-        if self.ensemble < 0:
-            return "ensemble above the single agent"
-        return None
-
-
-@dataclass(frozen=True)
-class Correlation:
-    """Pearson's and Spearman's correlation of the gaps that were kept; None if there are fewer than three."""
-
-    pearson: float | None
-    spearman: float | None
-    kept: int
-
-
-def gap_correlation(gaps: Sequence[Gap]) -> Correlation:
-    kept = [gap for gap in gaps if gap.exclusion is None]
-    x, y = np.array([gap.tandem for gap in kept]), np.array([gap.ensemble for gap in kept])
-    if len(kept) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
-        return Correlation(None, None, len(kept))
-    return Correlation(float(stats.pearsonr(x, y)[0]), float(stats.spearmanr(x, y)[0]), len(kept))
-
-
-@in_house_style
-def gap_scatter(gaps: Mapping[str, Gap], *, style: LineStyle, caption: str) -> Drawing:
-    """One dot per environment; excluded environments have hollow dots and a reason in the data."""
-    figure = Figure(figsize=(4.4, 3.6), layout="constrained")
-    drawing = Drawing(figure, caption, _GAP_COLUMNS)
-    axes = figure.subplots()
-    for env, gap in gaps.items():
-        excluded = gap.exclusion
-        dot = axes.scatter(
-            [gap.tandem],
-            [gap.ensemble],
-            s=34,
-            facecolor="none" if excluded else style.hex,
-            edgecolor=MUTED if excluded else style.hex,
-            linewidth=1.1,
-            zorder=3,
-        )
-        tag(dot, "environments", drawing.styles, style)
-        drawing.add(axes, gap.tandem, gap.ensemble, "environments", (env, gap.tandem, gap.ensemble, excluded))
-    found = gap_correlation(list(gaps.values()))
-    parts = [f"r = {found.pearson:.2f}"] if found.pearson is not None else []
-    parts += [f"rank correlation {found.spearman:.2f}"] if found.spearman is not None else []
-    left_out = len(gaps) - found.kept
-    parts += [f"{found.kept} environments" + (f", {left_out} left out" if left_out else "")]
-    axes.set_title("\n".join([", ".join(parts[:-1]), parts[-1]]).strip(), fontsize=9)
-    axes.set(xlabel="tandem gap: active - passive", ylabel="ensemble gap: single - indiv.")
-    axes.axline((0, 0), slope=1, color=GRID, linewidth=1, zorder=1)
-    axes.grid(axis="both")
-    zero_line(axes)
-    zero_line(axes, horizontal=False)
-    soften(axes)
-    return drawing
-
-
 def _whisker(axes: Axes, at: float, found: IntervalEstimate, drawing: Drawing, series: str, style: LineStyle) -> None:
-    if not found.has_interval:
+    if not found.has_interval or found.low == found.high:
         return
     (whisker,) = axes.plot([found.low, found.high], [at, at], color=INK, linewidth=1.1, zorder=3)
     tag(whisker, series, drawing.styles, style)

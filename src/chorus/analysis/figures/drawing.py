@@ -23,6 +23,8 @@ from chorus.analysis.figures.style import GRID, MUTED, LineStyle, house_style
 from chorus.components import short_number
 
 _CAPTION_LETTERS_PER_INCH = 18
+_LEGEND_LETTERS_PER_INCH = 15.5
+_LEGEND_HANDLE_LETTERS = 7  # the room of a line and its margins
 Value = str | float | int | None
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -140,8 +142,10 @@ def add_legend(drawing: Drawing) -> None:
     ]
     if handles:
         labels = [shorten(name.lstrip("_") or "unnamed", 48) for name in drawing.styles]
+        room = round(drawing.figure.get_figwidth() * _LEGEND_LETTERS_PER_INCH)
+        entry = max(map(len, labels)) + _LEGEND_HANDLE_LETTERS
         legend = drawing.figure.legend(
-            handles, labels, loc="outside lower center", ncols=2 if len(labels) > 1 else 1, handlelength=2.4
+            handles, labels, loc="outside lower center", ncols=max(1, min(len(labels), room // entry)), handlelength=2.4
         )
         legend.set_gid("legend")
 

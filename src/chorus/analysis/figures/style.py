@@ -31,6 +31,7 @@ Dash = Literal["solid"] | tuple[float, tuple[float, ...]]
 ROLE_COLOUR = {"single": 0, "ensemble": 1, "cerl": 2, "tandem": 3}
 
 PANEL = (4.4, 2.9)  # inches; text stays readable at the width of a phone
+WIDE = 9.6  # the width of figures with several panels side by side
 
 
 @dataclass(frozen=True)

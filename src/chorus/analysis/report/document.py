@@ -26,11 +26,16 @@ from chorus.analysis.figures.style import DARK, GRID, INK, LIGHT, MUTED, PAPER, 
 from chorus.analysis.findings import Summary, summarise
 from chorus.analysis.loading import Dataset, load_runs
 from chorus.analysis.normalisation import Reference
-from chorus.analysis.report import tables
-from chorus.analysis.report.sections import Panel, Section, make_sections
+from chorus.analysis.report import provenance, tables
+from chorus.analysis.report.cards import comparison_table, make_cards
+from chorus.analysis.report.panels import Panel, Section
+from chorus.analysis.report.sections import make_sections
+from chorus.analysis.wording import plural
 from chorus.errors import ChorusError
+from chorus.runs.logs import printable
 
 POINTS_PER_INCH = 72
+SCRIPTS = ("report.js", "saving.js", "sorting.js")
 VARIABLES = {INK: "--ink", MUTED: "--muted", GRID: "--grid", PAPER: "--paper"} | {
     colour: f"--c{number}" for number, colour in enumerate(LIGHT)
 }
@@ -97,7 +102,7 @@ def render_page(context: AnalysisContext, summary: Summary, sections: list[Secti
     dataset = context.results.dataset
     series_numbers = {series.label: number for number, series in enumerate(context.results.series)}
     env_numbers = {env: number for number, env in enumerate(dataset.envs)}
-    script, stylesheet = _page_file("report.js"), _page_file("report.css")
+    script = "\n".join(map(_page_file, SCRIPTS))
     environment = Environment(
         loader=PackageLoader("chorus.analysis.report", "page"),
         autoescape=True,
@@ -106,40 +111,74 @@ def render_page(context: AnalysisContext, summary: Summary, sections: list[Secti
         lstrip_blocks=True,
     )
     environment.filters["swatch"] = swatch
-    shown = [[_rendered(panel, series_numbers) for panel in section.panels] for section in sections]
+    shown = [[item for panel in s.panels for item in _rendered(panel, series_numbers)] for s in sections]
+    drawn = {label for section in sections for panel in section.panels for label in panel.drawing.styles}
     return environment.get_template("report.html.j2").render(
         summary=summary,
+        cards=make_cards(summary.findings),
+        asked=getattr(summary, "asked", ""),
+        extent=_extent(context),
+        terms=provenance.terms(context.results.series),
+        paper=provenance.PAPER,
+        cost=provenance.cost(dataset),
         sections=list(zip(sections, shown, strict=True)),
-        series=[(s.label, context.style(s)) for s in context.results.series],
+        series=[(s.label, context.style(s)) for s in context.results.series if s.label in drawn],
         series_numbers=series_numbers,
         env_numbers=env_numbers,
         tables={
+            "comparisons": comparison_table(summary.findings),
             "final": tables.final_table(context.results),
             "runs": tables.run_table(dataset),
             "coverage": tables.coverage_table(dataset),
             "settings": tables.difference_table(dataset),
+            "commands": provenance.command_table(dataset),
             "versions": tables.version_table(dataset),
         },
         configurations=tables.configurations(dataset),
         seed=seed,
         script=Markup(script),
         script_hash=_hash(script),
-        stylesheet=Markup(theme() + stylesheet),
+        stylesheet=Markup(theme() + _page_file("report.css")),
     )
 
 
-def _rendered(panel: Panel, series_numbers: dict[str, int]) -> dict[str, Any]:
-    svg = to_svg(panel.drawing, panel.name, series_numbers)
-    data = json.dumps(hover_data(panel.drawing, series_numbers), separators=(",", ":"), allow_nan=False)
-    legend = [(label, style) for label, style in panel.drawing.styles.items() if label in series_numbers]
-    width = panel.drawing.figure.get_figwidth() * POINTS_PER_INCH
+def _extent(context: AnalysisContext) -> str:
+    """`20 runs of 4 algorithms in MinAtar/Breakout-v1, 5 seeds each`."""
+    results = context.results
+    envs = results.envs
+    where = printable(envs[0]) if len(envs) == 1 else f"{len(envs)} environments"
+    algorithms = plural(len(results.dataset.variants), "algorithm")
+    return (
+        f"{plural(len(results.dataset.runs), 'run')} of {algorithms} in {where}, "
+        f"{context.seeds(results.series, envs)} each"
+    )
+
+
+def _rendered(panel: Panel, series_numbers: dict[str, int]) -> list[dict[str, Any]]:
+    """The figure, and its form for narrow screens if it has one."""
+    forms = [(panel.name, panel.drawing, "wide-only" if panel.narrow else "")]
+    if panel.narrow:
+        forms.append((f"{panel.name}-narrow", panel.narrow, "narrow-only"))
+    return [
+        {"panel": panel, "classes": f"{'full ' if panel.full else ''}{which}".strip()}
+        | render_drawing(drawing, name, series_numbers)
+        for name, drawing, which in forms
+    ]
+
+
+def render_drawing(drawing: Drawing, name: str, series_numbers: dict[str, int]) -> dict[str, Any]:
+    svg = to_svg(drawing, name, series_numbers)  # lays the figure out, so that its marks have their places
+    data = json.dumps(hover_data(drawing, series_numbers), separators=(",", ":"), allow_nan=False)
+    legend = [(label, style) for label, style in drawing.styles.items() if label in series_numbers]
+    width = drawing.figure.get_figwidth() * POINTS_PER_INCH
     return {
-        "panel": panel,
+        "name": name,
+        "caption": drawing.caption,
         "svg": svg,
         # Without "<" in it, text from runs cannot close the data block.
         "data": Markup(data.replace("<", "\\u003c")),
         "largest": round(width * LARGEST_ZOOM),
-        "legend": legend if panel.drawing.kind == "curves" else [],  # other figures name their series on an axis
+        "legend": legend if drawing.kind == "curves" else [],  # other figures name their series on an axis
     }
 
 

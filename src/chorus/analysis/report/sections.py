@@ -1,159 +1,167 @@
 """The figures of a report in reading order, as far as the runs allow them."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
-import numpy as np
-
-from chorus.analysis import contrasts, drawings, figures
+from chorus.analysis import contrasts, drawings
 from chorus.analysis.context import AnalysisContext
 from chorus.analysis.grouping import find_comparison_groups, find_sweep_axes, pairs_of_interest
-from chorus.analysis.results import DIVERSITIES
-from chorus.analysis.variants import PASSIVE_SHARE, Variant, section
-from chorus.config.codec import decode
-from chorus.ensemble.value_map import ValueMap, ValueMapRule
+from chorus.analysis.report.diagrams import diagram_panels
+from chorus.analysis.report.panels import Drawn, Panel, Section, make_panels
+from chorus.analysis.results import DIVERSITIES, Series
+from chorus.analysis.variants import Variant
 
-
-@dataclass(frozen=True)
-class Panel:
-    """A figure on a page; the panel of a single environment is hidden with that environment."""
-
-    name: str
-    title: str
-    drawing: figures.Drawing
-    env: str | None = None
-
-
-@dataclass(frozen=True)
-class Section:
-    """A heading, an introduction and panels."""
-
-    name: str
-    title: str
-    intro: str
-    panels: list[Panel]
-    small: bool = False  # many small panels side by side
-
-
-# Name, title and drawing; None if the runs do not allow it.
-Drawn = tuple[str, str, figures.Drawing | None]
+NARROW_SWEEP_COLUMNS = 2
 
 
 def make_sections(context: AnalysisContext) -> list[Section]:
-    """The sections of a report; those without panels are left out."""
-    together = "All environments together" if len(context.envs) > 1 else "All final scores together"
+    """The sections of a report; those without panels are left out.
+
+    A single environment starts with its learning curves, several start with their aggregate.
+    """
+    one = len(context.results.envs) == 1
+    first = [one_environment(context)] if one else [all_environments(context), sweeps(context), by_environment(context)]
     sections = [
-        Section("overall", together, f"Scores: {context.normalisation.meaning}.", overall_panels(context)),
+        *first,
         Section("contrasts", "Comparisons", "Two algorithms or policies at a time.", comparison_panels(context)),
-        Section("environments", "Environment by environment", "Raw returns.", env_panels(context), small=True),
-        Section(
-            "inside",
-            "Diversity and settings",
-            "How much members differ; the effect of settings.",
-            setting_panels(context),
-        ),
+        *([sweeps(context)] if one else []),
+        Section("inside", "Diversity", "How much members differ.", diversity_panels(context)),
         Section("diagrams", "What ran", "Drawn from the runs' configurations.", diagram_panels(context)),
     ]
     return [section for section in sections if section.panels]
 
 
+def one_environment(context: AnalysisContext) -> Section:
+    return Section("learning", "Learning", "Raw returns.", [*learning_panels(context), *final_panels(context)])
+
+
+def all_environments(context: AnalysisContext) -> Section:
+    intro = f"Scores: {context.normalisation.meaning}."
+    return Section("overall", "All environments together", intro, overall_panels(context))
+
+
+def by_environment(context: AnalysisContext) -> Section:
+    return Section("environments", "Environment by environment", "Raw returns.", env_panels(context), small=True)
+
+
+def sweeps(context: AnalysisContext) -> Section:
+    return Section("sweeps", "Settings", "Final scores over the values of a setting.", sweep_panels(context))
+
+
+def main_series(context: AnalysisContext) -> list[Series]:
+    """The series of curves: without the other values of swept settings, which have figures of their own, and without
+    policies that act with modes."""
+    groups = find_comparison_groups(context.results)
+    central = [v for g in groups for v in (g.single and g.single.variant, g.ensemble, g.cerl, g.tandem) if v]
+    swept = {v for axis in find_sweep_axes(context.results) for line in axis.lines for v in line}
+    kept = [v for v in context.results.dataset.variants if v in central or v not in swept]
+    return policies_of(context, kept)
+
+
+def policies_of(context: AnalysisContext, variants: Sequence[Variant]) -> list[Series]:
+    return [Series(v, policy) for v in variants for policy in contrasts.swept_policies(context, v)]
+
+
+def left_out(context: AnalysisContext, shown: Sequence[Series]) -> str:
+    """How many variants curves leave out; empty if it is none."""
+    others = len(context.results.dataset.variants) - len({series.variant for series in shown})
+    return f" {others} other values of swept settings are in the figures of settings." if others else ""
+
+
 def overall_panels(context: AnalysisContext) -> list[Panel]:
-    series = context.results.series
+    series = main_series(context)
     several = len(context.envs) > 1
-    return _panels(
-        [
-            (
-                "aggregate-curves",
-                "Learning, all environments together",
-                drawings.learning_curves(context, series, legend=False) if several else None,
-            ),
-            ("profiles", "Performance profiles", drawings.profiles(context, series)),
-            ("final-scores", "Final scores", drawings.final_aggregates(context, series)),
-        ]
-    )
+    curves = drawings.learning_curves(context, series, legend=False) if several else None
+    if curves is not None:
+        curves.caption += left_out(context, series)
+    wide, narrow = (drawings.final_aggregates(context, series, columns=columns) for columns in (4, 1))
+    return [
+        *make_panels(
+            [
+                ("aggregate-curves", "Learning, all environments together", curves),
+                ("profiles", "Performance profiles", drawings.profiles(context, series) if several else None),
+            ]
+        ),
+        *([Panel("final-scores", "Final scores", wide, narrow=narrow, full=True)] if wide else []),
+    ]
+
+
+def learning_panels(context: AnalysisContext) -> list[Panel]:
+    """The curves of a single environment: one panel per question, then all together if some are in none of them."""
+    (env, *_) = context.results.envs
+    found: list[Panel] = []
+    drawn: set[str] = set()
+    for number, group in enumerate(find_comparison_groups(context.results)):
+        questions = drawings.question_curves(context, group, env)
+        if questions is None:
+            continue
+        drawn |= {line.label for lines in questions.panels.values() for line in lines}
+        wide, narrow = (questions.draw(columns=columns, legend=False) for columns in (3, 1))
+        found.append(Panel(f"questions-{number}", "Learning curves", wide, narrow=narrow, full=True))
+    series = main_series(context)
+    if {s.label for s in series} - drawn and (
+        every := drawings.env_learning_curves(context, series, env, titled=False)
+    ):
+        every.caption += left_out(context, series)
+        title = "All learning curves" if found else "Learning curves"
+        found.append(Panel("curves-0", title, every, env))
+    return found
+
+
+def final_panels(context: AnalysisContext) -> list[Panel]:
+    (env, *_) = context.results.envs
+    return make_panels([("final-scores", "Final returns", drawings.final_returns(context, main_series(context), env))])
 
 
 def comparison_panels(context: AnalysisContext) -> list[Panel]:
+    """Bars per environment and probabilities for each pair; a single bar is left to the answers above."""
     drawn: list[Drawn] = []
     groups = find_comparison_groups(context.results)
     pairs = [pair for group in groups for pair in pairs_of_interest(group)]
     for first, second in pairs:
-        drawing = contrasts.gains(context, [(first, second)], named=False)
+        several = len(context.shared_envs(first, second)) > 1
+        drawing = contrasts.gains(context, [(first, second)], named=False) if several else None
         drawn.append((f"gains-{len(drawn)}", f"{first.label} against {second.label}", drawing))
-    drawn.append(("probabilities", "Probability of improvement", contrasts.probabilities(context, pairs)))
+    probabilities = contrasts.probabilities(context, pairs)
+    if probabilities is not None and len(probabilities.rows) > 1:
+        drawn.append(("probabilities", "Probability of improvement", probabilities))
     for number, group in enumerate(groups):
         if group.single and group.ensemble and group.tandem:
             drawing = contrasts.tandem_gaps(context, group.single, group.ensemble, group.tandem)
             drawn.append((f"gaps-{number}", "Tandem gap and ensemble gap", drawing))
-    return _panels(drawn)
+    return make_panels(drawn)
 
 
 def env_panels(context: AnalysisContext) -> list[Panel]:
+    series = main_series(context)
     found = []
     for number, env in enumerate(context.results.envs):
-        drawing = drawings.env_learning_curves(context, context.results.series, env)
+        drawing = drawings.env_learning_curves(context, series, env)
         if drawing is not None:
             found.append(Panel(f"curves-{number}", env, drawing, env))
     return found
 
 
-def setting_panels(context: AnalysisContext) -> list[Panel]:
-    drawn: list[Drawn] = [
-        (
-            measure.name.replace(" ", "-"),
-            f"Diversity of the members: {measure.name}",
-            contrasts.diversity(context, measure),
-        )
-        for measure in DIVERSITIES
-    ]
+def diversity_panels(context: AnalysisContext) -> list[Panel]:
+    """One bar per ensemble; a single bar would compare nothing."""
+    found = [(measure, contrasts.diversity(context, measure)) for measure in DIVERSITIES]
+    return make_panels(
+        (measure.name.replace(" ", "-"), f"Diversity of the members: {measure.name}", drawing)
+        for measure, drawing in found
+        if drawing is not None and len(drawing.rows) > 1
+    )
+
+
+def sweep_panels(context: AnalysisContext) -> list[Panel]:
+    found = []
     for axis in find_sweep_axes(context.results):
-        title = f"Sweep over the {axis.style.title}"
-        drawn.append((f"sweep-{axis.name}", title, contrasts.sweep(context, axis)))
-    return _panels(drawn)
+        wide = contrasts.sweep(context, axis)
+        if wide is not None:
+            several = len({row[-1] for row in wide.rows}) > 1
+            narrow = contrasts.sweep(context, axis, most_columns=NARROW_SWEEP_COLUMNS) if several else None
+            title = f"Sweep over the {axis.style.title}"
+            found.append(Panel(f"sweep-{axis.name}", title, wide, narrow=narrow, full=several))
+    return found
 
 
-def diagram_panels(context: AnalysisContext) -> list[Panel]:
-    """Who generates data, who learns from it, and from which targets, for each kind of configuration that ran."""
-    dataset = context.results.dataset
-    kinds: dict[str, Variant] = {}
-    for variant in dataset.variants:
-        if variant.role != "published":
-            kinds.setdefault(_diagram_kind(variant), variant)
-    known = [v for v in kinds.values() if v.identity.shares]
-    shares = {v.label: (context.palette.style(v, "aggregate"), np.array(v.identity.shares)) for v in known}
-    by_algorithm = figures.data_shares_by_algorithm(shares) if len(shares) > 1 else None
-    drawn: list[Drawn] = [("data-shares", "Who generated the data", by_algorithm)]
-    for kind, variant in kinds.items():
-        style = context.palette.style(variant, "aggregate")
-        value_map = read_value_map(dataset.runs[variant.runs[0]].config, variant.members)
-        if variant.members > 1 and variant.identity.shares and kind in ("members", "tandem"):
-            drawing = figures.who_generates_who_learns(np.array(variant.identity.shares), style=style)
-            drawn.append((f"data-{len(drawn)}", f"{variant.label}: who generates, who learns", drawing))
-        if value_map is not None and value_map.heads > 1:
-            drawing = figures.heads_and_targets(value_map, style=style)
-            drawn.append((f"heads-{len(drawn)}", f"{variant.label}: heads and targets", drawing))
-    return _panels(drawn)
-
-
-def read_value_map(config: dict[str, Any], members: int) -> ValueMap | None:
-    """The value map of a configuration; None if this version cannot build it."""
-    agent = section(config, "agent")
-    problems: list[str] = []
-    rule = decode(ValueMapRule, agent.get("value_map"), "value_map", problems)
-    discount = agent.get("discount", 0.99)
-    if problems or not isinstance(discount, int | float):
-        return None
-    value_map: ValueMap = rule.build(members, float(discount))
-    return value_map
-
-
-def _diagram_kind(variant: Variant) -> str:
-    """Variants of one kind have the same diagrams."""
-    if variant.number(PASSIVE_SHARE) is not None:
-        return "tandem"
-    return "single" if variant.members == 1 else str(variant.settings.get("agent.value_map.kind", "members"))
-
-
-def _panels(drawn: Iterable[Drawn]) -> list[Panel]:
-    return [Panel(name, title, drawing) for name, title, drawing in drawn if drawing is not None]
+def setting_panels(context: AnalysisContext) -> list[Panel]:
+    return [*diversity_panels(context), *sweep_panels(context)]

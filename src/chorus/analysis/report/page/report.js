@@ -141,6 +141,7 @@
     const drawing = figure.querySelector(".drawing");
     const svg = drawing.querySelector("svg");
     const layer = document.createElementNS(SVG, "g");
+    layer.setAttribute("class", "hover");
     svg.append(layer);
     let current = null;
 
@@ -212,52 +213,24 @@
     });
   });
 
-  // ---- downloads ---------------------------------------------------------------------------------------------------
-  function quote(value) {
-    const text = value === null ? "" : String(value);
-    return /[",\n\r]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
+  // ---- the legend of the page takes one row, unless it is opened ---------------------------------------------------
+  const chips = document.getElementById("chips");
+  const more = document.getElementById("more");
+  function fitChips() {
+    const open = more.getAttribute("aria-expanded") === "true";
+    chips.classList.remove("open");
+    more.hidden = true;
+    more.hidden = chips.scrollWidth <= chips.clientWidth + 1;
+    const end = chips.getBoundingClientRect().right + 1;
+    Array.from(chips.children).forEach((chip) => chip.classList.toggle("beyond", !open && chip.getBoundingClientRect().right > end));
+    chips.classList.toggle("open", open);
   }
-  function save(name, rows) {
-    const text = rows.map((row) => row.map(quote).join(",")).join("\n") + "\n";
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
-    link.download = name + ".csv";
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-  }
-  document.querySelectorAll("[data-download]").forEach(function (button) {
-    button.addEventListener("click", function () {
-      const data = dataOf(document.getElementById(button.dataset.download));
-      save(button.dataset.download, [data.columns, ...data.rows]);
-    });
+  more.addEventListener("click", function () {
+    more.setAttribute("aria-expanded", String(more.getAttribute("aria-expanded") !== "true"));
+    fitChips();
   });
-  document.querySelectorAll("[data-download-table]").forEach(function (button) {
-    button.addEventListener("click", function () {
-      const table = document.getElementById(button.dataset.downloadTable);
-      save(table.id, Array.from(table.rows, (row) => Array.from(row.cells, (cell) => cell.textContent.trim())));
-    });
-  });
-
-  // ---- sorting -----------------------------------------------------------------------------------------------------
-  document.querySelectorAll("table.sortable").forEach(function (table) {
-    table.querySelectorAll("th").forEach(function (heading, index) {
-      heading.querySelector("button").addEventListener("click", function () {
-        const falling = heading.getAttribute("aria-sort") === "ascending";
-        table.querySelectorAll("th").forEach((other) => other.removeAttribute("aria-sort"));
-        heading.setAttribute("aria-sort", falling ? "descending" : "ascending");
-        const body = table.tBodies[0];
-        const key = (row) => row.cells[index].dataset.sort;
-        const numeric = Array.from(body.rows).every((row) => row.cells[index].classList.contains("number") || key(row) === "");
-        const number = (text) => (text === "-inf" || text === "" ? -Infinity : Number(text));
-        const order = (a, b) => {
-          const x = numeric ? number(key(a)) : key(a), y = numeric ? number(key(b)) : key(b);
-          return numeric ? (x < y ? -1 : Number(x > y)) : x.localeCompare(y, undefined, { numeric: true });
-        };
-        const rows = Array.from(body.rows).sort((a, b) => (falling ? order(b, a) : order(a, b)));
-        body.append(...rows);
-      });
-    });
-  });
+  addEventListener("resize", fitChips);
+  fitChips();
 
   // Folded parts cannot be opened on paper.
   addEventListener("beforeprint", () => document.querySelectorAll("details:not(.menu)").forEach((part) => { part.open = true; }));

@@ -1,0 +1,105 @@
+"""Where a page comes from: the paper, the commands that made its runs, and what they cost; and the words it uses."""
+
+import math
+import shlex
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from chorus.analysis.loading import Dataset
+from chorus.analysis.report.tables import Row, Table, number_cell, text_cell
+from chorus.analysis.results import Series
+from chorus.analysis.wording import plural
+from chorus.components import short_number
+from chorus.runs.logs import Run, printable, read_records
+
+PAPER = "Lin, D'Oro, Nikishin and Courville: The Curse of Diversity in Ensemble-Based Exploration (ICLR 2024)"
+# What `python -m chorus` and the installed command are called in `sys.argv`.
+_COMMANDS = ("__main__.py", "chorus")
+
+
+@dataclass(frozen=True)
+class Term:
+    """A word of the page and its meaning."""
+
+    word: str
+    meaning: str
+
+
+INDIVIDUAL = Term("indiv.", "one member, chosen at random for each episode, acts alone")
+VOTE = Term("agg.", "all members act together: they vote on each action")
+MEAN_ACTION = Term("agg.", "all members act together, with the mean of their actions")
+EITHER = Term("agg.", "all members act together, by a vote or by the mean of their actions")
+TANDEM = Term(
+    "p%-tandem",
+    "two members with one replay; the passive one generates p % of the episodes, the active one all others, and both "
+    "learn from all of them",
+)
+CERL = Term("CERL", "each member also learns the values of all other members' policies, with auxiliary heads")
+MODES = Term("modes", "actions are the modes of the members' policies instead of samples")
+
+
+def terms(series: Sequence[Series]) -> list[Term]:
+    """The words that the labels of these series use."""
+    variants = {s.variant for s in series}
+    together = {s.variant.settings.get("agent.kind") == "sac_learner" for s in series if s.policy == "aggregate"}
+    aggregate = EITHER if len(together) > 1 else MEAN_ACTION if True in together else VOTE
+    used = {
+        INDIVIDUAL: any(s.policy == "individual" and s.variant.members > 1 for s in series),
+        aggregate: bool(together),
+        TANDEM: any(s.policy in ("active", "passive") for s in series),
+        CERL: any(v.role == "cerl" for v in variants),
+        MODES: any(s.policy.endswith("-mode") for s in series),
+    }
+    return [term for term, present in used.items() if present]
+
+
+def command_table(dataset: Dataset) -> Table:
+    """The distinct commands that made the runs, with the number of runs of each."""
+    counts = Counter(text for run in dataset.runs if (text := command_of(run)))
+    rows = [Row((text_cell(text), number_cell(count, str(count)))) for text, count in counts.items()]
+    return Table("commands-table", ("Command", "Runs"), tuple(rows))
+
+
+def command_of(run: Run) -> str:
+    """The command line that started a run, as one types it; empty if it was not recorded."""
+    words = run.meta.get("command")
+    if not isinstance(words, list) or not words or not all(isinstance(word, str) for word in words):
+        return ""
+    first = "chorus" if Path(words[0]).name in _COMMANDS else words[0]
+    return printable(shlex.join([first, *words[1:]]))
+
+
+def cost(dataset: Dataset) -> str:
+    """`10M agent steps, 3.2 hours`: the sum over all runs; empty without runs of one's own."""
+    published = {run for variant in dataset.variants if variant.role == "published" for run in variant.runs}
+    own = [run for position, run in enumerate(dataset.runs) if position not in published]
+    if not own:
+        return ""
+    steps = f"{short_number(sum(run.last_step for run in own))} agent steps"
+    seconds = [found for run in own if (found := recorded_seconds(run.path)) is not None]
+    if not seconds:
+        return f"{steps}; no timings were recorded"
+    part = "" if len(seconds) == len(own) else f", recorded for {len(seconds)} of {plural(len(own), 'run')}"
+    return f"{steps}, {duration(sum(seconds))} (sum over runs{part})"
+
+
+def recorded_seconds(path: Path) -> float | None:
+    """The seconds that a run spent in training, evaluation, measurements and checkpoints; None if not recorded."""
+    found: dict[tuple[object, str], float] = {}  # a resumed run may repeat an iteration: the last one counts
+    for record in read_records(path / "timings.jsonl"):
+        name, value = record.get("metric"), record.get("value")
+        if isinstance(name, str) and name.startswith("time/") and isinstance(value, int | float):
+            found[str(record.get("iteration")), name] = float(value)
+    total = sum(found.values())
+    return total if found and math.isfinite(total) else None
+
+
+def duration(seconds: float) -> str:
+    """`45 seconds`, `12 minutes`, `3.2 hours`."""
+    if seconds < 90:
+        return plural(round(seconds), "second")
+    if seconds < 90 * 60:
+        return plural(round(seconds / 60), "minute")
+    return f"{seconds / 3600:,.1f} hours"
