@@ -11,6 +11,7 @@ import pytest
 
 from chorus.analysis import figures
 from chorus.analysis.bootstrap import IntervalEstimate
+from chorus.analysis.correlation import fisher_interval
 from chorus.analysis.figures.bars import SYMLOG_LINEAR
 from chorus.analysis.figures.style import DARK, LIGHT
 
@@ -124,11 +125,11 @@ def test_gap_correlation_keeps_negative_gaps_and_leaves_out_what_the_single_agen
 
 def test_the_interval_of_a_correlation_is_fishers() -> None:
     # atanh(0.5) = 0.5493; 1.96 / sqrt(28 - 3) = 0.392; tanh(0.1573) = 0.156, tanh(0.9413) = 0.736
-    found = figures.fisher_interval(0.5, 28)
+    found = fisher_interval(0.5, 28)
     assert (found.low, found.high) == (pytest.approx(0.156, abs=1e-3), pytest.approx(0.736, abs=1e-3))
-    wider = figures.fisher_interval(0.5, 28, 1 + 0.5**2 / 2)  # ranks
+    wider = fisher_interval(0.5, 28, 1 + 0.5**2 / 2)  # ranks
     assert wider.low < found.low and wider.high > found.high
-    assert not figures.fisher_interval(1.0, 28).has_interval
+    assert not fisher_interval(1.0, 28).has_interval
 
 
 def test_the_scatter_names_its_exclusions_and_prints_the_interval() -> None:

@@ -10,7 +10,7 @@ from synthetic_runs import MINATAR, SyntheticRun, write_study
 
 from chorus.analysis.bootstrap import IntervalEstimate
 from chorus.analysis.context import make_context
-from chorus.analysis.correlation import correlation
+from chorus.analysis.correlation import spearman
 from chorus.analysis.effects import Effect
 from chorus.analysis.ledger import all_claims, evaluate, to_json, to_markdown
 from chorus.analysis.ledger.checks import AtLeast, Contrast, Differs, NoGain, Outcome, combine
@@ -91,11 +91,11 @@ def test_a_disagreement_must_hold_for_the_number_of_checks() -> None:
 
 def test_rank_correlation_has_fishers_interval() -> None:
     # ranks 1 2 3 4 5 6 against 2 1 3 4 5 6: 1 - 6 x 2 / (6 x 35) = 0.942857
-    found = correlation([1, 2, 3, 4, 5, 6], [2, 1, 3, 4, 5, 6])
+    found = spearman([1, 2, 3, 4, 5, 6], [2, 1, 3, 4, 5, 6])
     assert found.value == pytest.approx(0.942857)
     # z = atanh(0.942857) = 1.7634; error sqrt((1 + 0.4445) / 3) = 0.6939; 1.7634 - 1.96 x 0.6939 = 0.4034
     assert found.low == pytest.approx(np.tanh(0.4034), abs=1e-3) and found.high < 1
-    assert not correlation([1, 2, 3], [1, 2, 3]).has_interval
+    assert not spearman([1, 2, 3], [1, 2, 3]).has_interval
 
 
 def test_runs_of_a_sweep_are_found_by_their_setting(tmp_path: Path) -> None:

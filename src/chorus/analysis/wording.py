@@ -50,6 +50,15 @@ def interval(found: IntervalEstimate, shown: Callable[[float], str] = signed) ->
     return f"95 % interval {shown(found.low)} to {shown(found.high)}, {plural(found.runs, 'seed')}"
 
 
+def written(found: IntervalEstimate) -> tuple[str, str]:
+    """The difference and its interval, all with the decimals that the largest of the three needs."""
+    ends = (found.low, found.high) if found.has_interval else ()
+    largest = max(map(abs, (found.value, *ends)))
+    decimals = 0 if largest >= 1_000 else 1 if largest >= 10 else 2 if largest >= 0.03 or largest == 0 else 4
+    value, *interval = (f"{number:+,.{decimals}f}" for number in (found.value, *ends))
+    return value, " to ".join(interval)
+
+
 def share_of_loss(gained: IntervalEstimate, lost: IntervalEstimate) -> str:
     """The interval is that of the gain; the loss is taken as estimated."""
     share, low, high = (100 * value / -lost.value for value in (gained.value, gained.low, gained.high))

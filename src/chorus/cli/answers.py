@@ -53,12 +53,11 @@ def findings_table(findings: Iterable["Finding"]) -> Table:
 
 def effect_cells(finding: "Finding") -> tuple[str, str, str]:
     """Difference, interval and seeds as text; empty without an effect."""
-    found = finding.difference
-    if found is None or finding.effect is None:
+    from chorus.analysis.wording import written
+
+    if finding.difference is None:
         return "", "", ""
-    shown = finding.effect.written
-    interval = f"{shown(found.low)} to {shown(found.high)}" if found.has_interval else "none"
-    return shown(found.value), interval, str(found.runs)
+    return *written(finding.difference), str(finding.difference.runs)
 
 
 def print_path(kind: str, path: Path | None) -> None:

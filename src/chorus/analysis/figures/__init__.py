@@ -9,7 +9,7 @@ from chorus.analysis.figures.bars import (
 from chorus.analysis.figures.curves import GridLayout, curve_grid, learning_curves, performance_profiles
 from chorus.analysis.figures.diagrams import data_shares_by_algorithm, heads_and_targets, who_generates_who_learns
 from chorus.analysis.figures.drawing import Drawing, LabelledEstimate, Line
-from chorus.analysis.figures.gaps import Gap, fisher_interval, gap_correlation, gap_scatter
+from chorus.analysis.figures.gaps import Gap, gap_correlation, gap_scatter
 from chorus.analysis.figures.style import LineStyle, Palette
 from chorus.analysis.figures.sweeps import SweepColumn, sweep
 
@@ -24,7 +24,6 @@ __all__ = [
     "SweepColumn",
     "curve_grid",
     "data_shares_by_algorithm",
-    "fisher_interval",
     "gap_correlation",
     "gap_scatter",
     "heads_and_targets",

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.figure import Figure
-from scipy import special, stats
 
-from chorus.analysis.bootstrap import CONFIDENCE, IntervalEstimate
+from chorus.analysis.bootstrap import IntervalEstimate
+from chorus.analysis.correlation import FEWEST_POINTS_OF_INTERVAL, pearson, spearman
 from chorus.analysis.figures.drawing import Drawing, in_house_style, soften, tag, zero_line
 from chorus.analysis.figures.style import GRID, MUTED, LineStyle
 
@@ -15,7 +15,6 @@ from chorus.analysis.figures.style import GRID, MUTED, LineStyle
 # is better than the single agent, which would bias the correlation; here such games count.
 LOWEST_SINGLE_SCORE = 0.05
 FEWEST_POINTS = 3
-FEWEST_POINTS_OF_INTERVAL = 4
 CORRELATION = (
     "r: Pearson's correlation, rank: Spearman's, with 95 % intervals over environments by Fisher's z (Bonett and "
     f"Wright's standard error for ranks; from {FEWEST_POINTS_OF_INTERVAL} environments, and none at 1 or -1)"
@@ -48,25 +47,10 @@ class Correlation:
 
 def gap_correlation(gaps: Sequence[Gap]) -> Correlation:
     kept = [gap for gap in gaps if gap.exclusion is None]
-    x, y = np.array([gap.tandem for gap in kept]), np.array([gap.ensemble for gap in kept])
+    x, y = [gap.tandem for gap in kept], [gap.ensemble for gap in kept]
     if len(kept) < FEWEST_POINTS or np.ptp(x) == 0 or np.ptp(y) == 0:
         return Correlation(None, None, len(kept))
-    pearson, spearman = float(stats.pearsonr(x, y)[0]), float(stats.spearmanr(x, y)[0])
-    return Correlation(
-        fisher_interval(pearson, len(kept)), fisher_interval(spearman, len(kept), 1 + spearman**2 / 2), len(kept)
-    )
-
-
-def fisher_interval(correlation: float, count: int, inflation: float = 1.0) -> IntervalEstimate:
-    """Fisher's interval: atanh(r) is nearly normal with the variance inflation / (count - 3).
-
-    None is given for too few points, and for r = 1 or -1, where it would have no width.
-    """
-    if count < FEWEST_POINTS_OF_INTERVAL or abs(correlation) > 1 - 1e-9:
-        return IntervalEstimate(correlation, np.nan, np.nan, count)
-    z = np.arctanh(correlation)
-    half = special.ndtri((1 + CONFIDENCE) / 2) * np.sqrt(inflation / (count - 3))
-    return IntervalEstimate(correlation, float(np.tanh(z - half)), float(np.tanh(z + half)), count)
+    return Correlation(pearson(x, y), spearman(x, y), len(kept))
 
 
 @in_house_style

@@ -13,7 +13,7 @@ import numpy as np
 
 from chorus.analysis.bootstrap import CONFIDENCE, FEWEST_RUNS, IntervalEstimate
 from chorus.analysis.context import AnalysisContext
-from chorus.analysis.correlation import correlation
+from chorus.analysis.correlation import spearman
 from chorus.analysis.costs import step_seconds
 from chorus.analysis.effects import Effect, Verdict, by_environment, measure
 from chorus.analysis.intervals import mean_difference
@@ -197,7 +197,7 @@ class Correlated(Check):
         if len(envs) < self.fewest:
             return Outcome(self.what, "unsettled", envs=envs, note=f"it takes at least {self.fewest} environments")
         pairs = [[_relative(one[env]) for env in envs] for one in (x, y)]
-        found = correlation(*pairs)
+        found = spearman(*pairs)
         status: Status = "agrees" if found.low > 0 else "disagrees" if found.high < 0 else "unsettled"
         return Outcome(self.what, status, found, "rank correlation", envs)
 

@@ -17,6 +17,9 @@ from chorus.analysis.wording import seeds_needed
 SCALES: tuple[Literal["paper", "laptop"], ...] = ("paper", "laptop")
 
 
+Settle = Callable[[Claim, Any, int | None], tuple[str, str]]
+
+
 @dataclass(frozen=True)
 class Entry:
     """One claim and what the runs say about it; structural claims are shown by tests."""
@@ -46,19 +49,20 @@ class Entry:
 
 def evaluate(
     dataset: Dataset | None,
-    settle: Callable[[Claim, Any, int | None], tuple[str, str]],
+    settle: Settle | None = None,
     references: dict[str, Reference] | None = None,
 ) -> tuple[Entry, ...]:
     """The ledger of a dataset; of several scales each claim is judged at the largest that has runs for it.
 
-    `settle` gives the command that would settle a claim at a scale, with this many seeds, and its cost.
+    `settle` gives the command that would settle a claim at a scale, with this many seeds, and its cost; without it the
+    command is that of the claim's study.
     """
     by_scale = {}
     for scale in SCALES:
         own = select_scale(dataset, scale) if dataset else None
         if own is not None:
             by_scale[scale] = make_context(own, references=references)
-    return tuple(_entry(claim, by_scale, settle) for claim in all_claims())
+    return tuple(_entry(claim, by_scale, settle or _by_study) for claim in all_claims())
 
 
 def select_scale(dataset: Dataset, scale: str) -> Dataset | None:
@@ -68,7 +72,7 @@ def select_scale(dataset: Dataset, scale: str) -> Dataset | None:
     return select_runs(dataset, lambda run: run.config.get("scale") == scale)
 
 
-def _entry(claim: Claim, contexts: Mapping[Any, Any], settle: Callable[..., tuple[str, str]]) -> Entry:
+def _entry(claim: Claim, contexts: Mapping[Any, Any], settle: Settle) -> Entry:
     if claim.tests:
         return Entry(claim, "agrees")
     found = [(scale, tuple(claim.judge(context))) for scale, context in contexts.items()]
@@ -79,6 +83,10 @@ def _entry(claim: Claim, contexts: Mapping[Any, Any], settle: Callable[..., tupl
         return entry
     command, cost = settle(claim, scale, _seeds(outcomes))
     return Entry(claim, status, outcomes, entry.scale, command, cost)
+
+
+def _by_study(claim: Claim, scale: str, seeds: int | None) -> tuple[str, str]:
+    return f"chorus reproduce {claim.studies[0]}", ""
 
 
 def _seeds(outcomes: Sequence[Outcome]) -> int | None:
@@ -160,7 +168,8 @@ def to_markdown(entries: Sequence[Entry], made_by: str) -> str:
         seeds = str(outcome.estimate.runs) if outcome and outcome.estimate else ""
         effect = f"{number_text(outcome.estimate)} {outcome.unit}" if outcome and outcome.estimate else ""
         proof = "; ".join(f"`{test}`" for test in entry.claim.tests)
-        settle = f"`{entry.command}` ({entry.cost})" if entry.command else proof
+        cost = f" ({entry.cost})" if entry.cost else ""
+        settle = f"`{entry.command}`{cost}" if entry.command else proof
         envs = str(len(outcome.envs)) if outcome and outcome.envs else ""
         cells += [effect, seeds, envs, entry.scale, settle]
         lines.append(f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |")

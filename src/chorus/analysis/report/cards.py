@@ -4,17 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chorus.analysis.bootstrap import IntervalEstimate
+from chorus.analysis.effects import VERDICT_WORDS
 from chorus.analysis.findings import Finding
 from chorus.analysis.report.tables import Cell, Row, Table, number_cell, text_cell
-from chorus.analysis.wording import p_value, plural
-
-VERDICTS = {
-    "yes": "yes",
-    "no": "no",
-    "negligible": "too small to matter",
-    "unsettled": "not settled",
-    "missing": "not run",
-}
+from chorus.analysis.wording import p_value, plural, written
 
 
 @dataclass(frozen=True)
@@ -42,25 +35,25 @@ class Card:
 
 def make_cards(findings: Sequence[Finding]) -> list[Card]:
     """The cards of the main findings; bars of one unit have one length per unit, so that they can be compared."""
-    main = [finding for finding in findings if getattr(finding, "main", True)]
+    main = [finding for finding in findings if finding.main]
     extents: dict[str, float] = {}
     for finding in main:
-        found = difference_of(finding)
+        found = finding.difference
         if found is not None and found.has_interval:
-            unit = unit_of(finding)
+            unit = finding.unit
             extents[unit] = max(extents.get(unit, 0.0), abs(found.low), abs(found.high))
-    return [_card(finding, extents.get(unit_of(finding), 0.0)) for finding in main]
+    return [_card(finding, extents.get(finding.unit, 0.0)) for finding in main]
 
 
 def _card(finding: Finding, extent: float) -> Card:
-    found = difference_of(finding)
+    found = finding.difference
     return Card(
         question=finding.question,
         verdict=finding.verdict,
-        word=VERDICTS[finding.verdict],
+        word=VERDICT_WORDS[finding.verdict],
         answer=finding.answer,
         details=finding.details,
-        measured=_measured(found, unit_of(finding)) if found is not None else "",
+        measured=_measured(found, finding.unit) if found is not None else "",
         bar=_bar(found, extent) if found is not None and found.has_interval and extent > 0 else None,
     )
 
@@ -70,15 +63,6 @@ def _measured(found: IntervalEstimate, unit: str) -> str:
     value, interval = written(found)
     within = f" (95 % interval {interval})" if interval else ""
     return f"{value} {unit}".strip() + f"{within}, {plural(found.runs, 'seed')}"
-
-
-def written(found: IntervalEstimate) -> tuple[str, str]:
-    """The difference and its interval, all with the decimals that the largest of the three needs."""
-    ends = (found.low, found.high) if found.has_interval else ()
-    largest = max(map(abs, (found.value, *ends)))
-    decimals = 0 if largest >= 1_000 else 1 if largest >= 10 else 2 if largest >= 0.03 or largest == 0 else 4
-    value, *interval = (f"{number:+,.{decimals}f}" for number in (found.value, *ends))
-    return value, " to ".join(interval)
 
 
 def _bar(found: IntervalEstimate, extent: float) -> IntervalBar:
@@ -91,7 +75,7 @@ def _bar(found: IntervalEstimate, extent: float) -> IntervalBar:
 
 def comparison_table(findings: Sequence[Finding]) -> Table | None:
     """Every question with its verdict and difference; None if no finding has a difference."""
-    units = {unit_of(finding) for finding in findings if difference_of(finding)}
+    units = {finding.unit for finding in findings if finding.difference}
     if not units:
         return None
     common = f"Difference ({next(iter(units))})" if len(units) == 1 and units != {""} else "Difference"
@@ -101,25 +85,16 @@ def comparison_table(findings: Sequence[Finding]) -> Table | None:
 
 
 def _row(finding: Finding, *, several_units: bool) -> Row:
-    found = difference_of(finding)
-    adjusted_p = getattr(finding, "adjusted_p", None)
+    found = finding.difference
+    adjusted_p = finding.adjusted_p
     numbers: tuple[Cell, ...] = (text_cell(""),) * 3
     if found is not None:
         value, interval = written(found)
-        unit = f" {unit_of(finding)}" if several_units else ""
+        unit = f" {finding.unit}" if several_units else ""
         numbers = (
             number_cell(found.value, value + unit),
             number_cell(found.low, interval),
             number_cell(found.runs, str(found.runs)),
         )
     last = text_cell("") if adjusted_p is None else number_cell(adjusted_p, p_value(adjusted_p))
-    return Row((text_cell(finding.question), text_cell(VERDICTS[finding.verdict]), *numbers, last))
-
-
-def difference_of(finding: Finding) -> IntervalEstimate | None:
-    found: IntervalEstimate | None = getattr(finding, "difference", None)
-    return found
-
-
-def unit_of(finding: Finding) -> str:
-    return str(getattr(finding, "unit", ""))
+    return Row((text_cell(finding.question), text_cell(VERDICT_WORDS[finding.verdict]), *numbers, last))

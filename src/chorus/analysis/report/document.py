@@ -24,6 +24,7 @@ from chorus.analysis.context import AnalysisContext, make_context
 from chorus.analysis.figures.drawing import Drawing, Value, missing_glyphs_allowed
 from chorus.analysis.figures.style import DARK, GRID, INK, LIGHT, MUTED, PAPER, SOLID, LineStyle, house_style
 from chorus.analysis.findings import Summary, summarise
+from chorus.analysis.ledger import count_words, evaluate
 from chorus.analysis.loading import Dataset, load_runs
 from chorus.analysis.normalisation import Reference
 from chorus.analysis.report import provenance, tables
@@ -112,11 +113,13 @@ def render_page(context: AnalysisContext, summary: Summary, sections: list[Secti
     )
     environment.filters["swatch"] = swatch
     shown = [[item for panel in s.panels for item in _rendered(panel, series_numbers)] for s in sections]
+    claims = evaluate(dataset, references=context.references)
     drawn = {label for section in sections for panel in section.panels for label in panel.drawing.styles}
     return environment.get_template("report.html.j2").render(
         summary=summary,
         cards=make_cards(summary.findings),
-        asked=getattr(summary, "asked", ""),
+        asked=summary.asked,
+        claims=count_words(claims),
         extent=_extent(context),
         terms=provenance.terms(context.results.series),
         paper=provenance.PAPER,
@@ -127,6 +130,7 @@ def render_page(context: AnalysisContext, summary: Summary, sections: list[Secti
         env_numbers=env_numbers,
         tables={
             "comparisons": comparison_table(summary.findings),
+            "claims": tables.claim_table(claims),
             "final": tables.final_table(context.results),
             "runs": tables.run_table(dataset),
             "coverage": tables.coverage_table(dataset),

@@ -7,8 +7,10 @@ from typing import Any
 
 from chorus.analysis.context import describe_windows
 from chorus.analysis.intervals import mean_estimate
+from chorus.analysis.ledger import Entry
 from chorus.analysis.loading import Dataset
 from chorus.analysis.results import Results
+from chorus.analysis.wording import written
 from chorus.components import short_number
 from chorus.runs.logs import printable
 
@@ -193,3 +195,30 @@ def _ranges(numbers: Sequence[int]) -> str:
         else:
             parts.append([n])
     return ", ".join(str(p[0]) if len(p) == 1 else f"{p[0]}-{p[-1]}" for p in parts)
+
+
+def claim_table(entries: Sequence[Entry]) -> Table | None:
+    """The claims that the runs say something about; None if there are none."""
+    rows = []
+    for entry in entries:
+        outcome = entry.deciding
+        if outcome is None:
+            continue
+        found = outcome.estimate
+        value, interval = written(found) if found else ("", "")
+        rows.append(
+            Row(
+                (
+                    number_cell(entry.claim.number, str(entry.claim.number)),
+                    text_cell(entry.claim.text),
+                    text_cell(entry.claim.source),
+                    text_cell(entry.words),
+                    text_cell(f"{outcome.what}: {value} {outcome.unit}".strip() if found else outcome.note),
+                    text_cell(interval),
+                    number_cell(found.runs, str(found.runs)) if found else text_cell(""),
+                    number_cell(len(outcome.envs), str(len(outcome.envs))),
+                )
+            )
+        )
+    columns = ("Claim", "", "Source", "Status", "Effect", "95 % interval", "Seeds", "Environments")
+    return Table("claims-table", columns, tuple(rows)) if rows else None
