@@ -133,19 +133,16 @@ def with_share_of_loss(
 
 def correct(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """Adds p-values corrected for the number of questions, and says where a verdict does not survive them."""
-    effects = [finding.effect for finding in findings]
-    adjusted = iter(holm([effect.p_value for effect in effects if effect]))
+    adjusted = iter(holm([finding.effect.p_value for finding in findings if finding.effect]))
     found = []
     for finding in findings:
-        if finding.effect is None:
-            found.append(finding)
-            continue
-        corrected = next(adjusted)
-        note = f"P-value of no difference: {p_value(finding.effect.p_value)}"
-        lost = finding.verdict in ("yes", "no") and not corrected < ALPHA
-        words = f"{p_value(corrected)} corrected for all questions{', so it may be chance' if lost else ''}"
-        details = (*finding.details, f"{note}; {words}.") if corrected == corrected else finding.details
-        found.append(replace(finding, adjusted_p=corrected, details=details))
+        if finding.effect is not None:
+            corrected = next(adjusted)
+            finding = replace(finding, adjusted_p=corrected)
+            if finding.verdict in ("yes", "no") and corrected >= ALPHA:
+                note = f"It may be chance: corrected for all questions, the p-value is {p_value(corrected)}."
+                finding = replace(finding, details=(*finding.details, note))
+        found.append(finding)
     return tuple(found)
 
 
