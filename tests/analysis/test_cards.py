@@ -6,14 +6,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from synthetic_runs import MINATAR, SyntheticRun, write_study
+from synthetic_runs import SyntheticRun
 
 from chorus.analysis.bootstrap import IntervalEstimate
 from chorus.analysis.figures.style import DARK, LIGHT
 from chorus.analysis.loading import load_runs
 from chorus.analysis.report import provenance
 from chorus.analysis.report.cards import VERDICTS, comparison_table, make_cards
-from chorus.analysis.report.document import render_report
 from chorus.analysis.results import Results
 
 CSS = (Path(provenance.__file__).parent / "page" / "report.css").read_text(encoding="utf-8")
@@ -109,20 +108,15 @@ def test_durations(seconds: float, text: str) -> None:
     assert provenance.duration(seconds) == text
 
 
-def test_the_page_names_paper_command_and_cost_and_explains_its_words(tmp_path: Path) -> None:
-    write_study(tmp_path / "runs", envs=MINATAR[:1], seeds=1)
-    for path in (tmp_path / "runs").iterdir():
-        meta = json.loads((path / "meta.json").read_text())
-        meta["command"] = ["/somewhere/chorus/__main__.py", "demo", "--out", "my runs"]
-        (path / "meta.json").write_text(json.dumps(meta))
-    page, _ = render_report(load_runs([tmp_path / "runs"]))
-    header = page[page.index("<header") : page.index("</header>")]
-    assert "The Curse of Diversity in Ensemble-Based Exploration" in header
-    assert "<code>chorus demo --out &#39;my runs&#39;</code>" in header and "agent steps" in header
-    for word in ("indiv.", "agg.", "p%-tandem", "CERL"):
-        assert f"<dt>{word}</dt>" in header
-    # explained before they first appear
-    assert page.index("<dt>indiv.</dt>") < page.index("(indiv.)")
+def test_commands_are_written_as_they_are_typed(tmp_path: Path) -> None:
+    for seed, command in enumerate((["/somewhere/chorus/__main__.py", "demo", "--out", "my runs"], ["chorus"], None)):
+        path = SyntheticRun(seed=seed).write(tmp_path)
+        (path / "meta.json").write_text(json.dumps(json.loads((path / "meta.json").read_text()) | {"command": command}))
+    table = provenance.command_table(load_runs([tmp_path]))
+    assert [[cell.text for cell in row.cells] for row in table.rows] == [
+        ["chorus demo --out 'my runs'", "1"],
+        ["chorus", "1"],
+    ]
 
 
 def test_words_that_do_not_occur_are_not_explained(tmp_path: Path) -> None:

@@ -68,6 +68,15 @@ def test_the_summary_comes_first_and_everything_is_there(page: str) -> None:
         assert words in page
 
 
+def test_the_page_names_paper_command_and_cost_and_explains_its_words_first(page: str) -> None:
+    header = page[page.index("<header") : page.index("</header>")]
+    assert "The Curse of Diversity in Ensemble-Based Exploration" in header
+    assert "<code>chorus train</code>" in header and "11.52M agent steps" in header  # 24 runs of 480k steps
+    for word in ("indiv.", "agg.", "p%-tandem", "CERL"):
+        assert f"<dt>{word}</dt>" in header
+    assert page.index("<dt>indiv.</dt>") < page.index("(indiv.)")
+
+
 def test_the_same_runs_and_seed_give_the_same_bytes(tmp_path: Path) -> None:
     write_study(tmp_path / "runs", seeds=2, envs=("CartPole-v1",), presets=("double-dqn", "cerl"))
     texts = [

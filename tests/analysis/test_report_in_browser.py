@@ -312,7 +312,7 @@ def test_one_environment_starts_with_three_panels_over_the_full_width(browser, s
     assert first.get_attribute("id") == "questions-0"
     assert first.bounding_box()["width"] > 0.95 * desk.page.locator("main").bounding_box()["width"]
     assert desk.page.locator("#questions-0-narrow").is_hidden()
-    titles = desk.page.locator("#questions-0 svg text").all_inner_texts()
+    titles = desk.page.locator("#questions-0 svg text").all_text_contents()
     assert {"Members and their vote", "Active and passive", "Members with CERL"} <= set(titles)
     desk.context.close()
     phone = Watched(browser, single, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)

@@ -12,6 +12,7 @@ from chorus.analysis.context import AnalysisContext, make_context
 from chorus.analysis.grouping import find_comparison_groups, find_sweep_axes
 from chorus.analysis.loading import load_runs
 from chorus.analysis.report.document import hover_data, render_drawing
+from chorus.analysis.report.panels import Section
 from chorus.analysis.report.sections import main_series, make_sections
 
 MUJOCO = ("Ant-v4", "Hopper-v4")
@@ -25,13 +26,18 @@ def context_of(folder: Path) -> AnalysisContext:
     return make_context(load_runs([folder]))
 
 
-def panels_of(context: AnalysisContext) -> dict[str, list[str]]:
-    return {section.name: [panel.name for panel in section.panels] for section in make_sections(context)}
+def panels_of(sections: list[Section]) -> dict[str, list[str]]:
+    return {section.name: [panel.name for panel in section.panels] for section in sections}
 
 
 @pytest.fixture(scope="module")
 def one_environment(tmp_path_factory: pytest.TempPathFactory) -> AnalysisContext:
     return context_of(write_study(tmp_path_factory.mktemp("one"), envs=MINATAR[:1], seeds=3))
+
+
+@pytest.fixture(scope="module")
+def sections(one_environment: AnalysisContext) -> list[Section]:
+    return make_sections(one_environment)
 
 
 @pytest.fixture(scope="module")
@@ -57,14 +63,13 @@ def capacity_sweep(tmp_path_factory: pytest.TempPathFactory) -> AnalysisContext:
 
 
 def test_one_environment_starts_with_its_learning_curves_and_has_no_chart_of_a_single_bar(
-    one_environment: AnalysisContext,
+    sections: list[Section],
 ) -> None:
-    panels = panels_of(one_environment)
+    panels = panels_of(sections)
     assert panels["learning"] == ["questions-0", "curves-0", "final-scores"]
     assert next(iter(panels)) == "learning"
     every = [name for names in panels.values() for name in names]
     assert "profiles" not in every and not any(name.startswith("gains") for name in every)
-    sections = make_sections(one_environment)
     drawn = {panel.name: panel.drawing for section in sections for panel in section.panels}
     assert len(drawn["final-scores"].figure.axes) == 1  # the mean; in one environment the median is the same
     assert len(drawn["vote-entropy"].rows) == 2
@@ -94,8 +99,9 @@ def test_without_cerl_its_panel_would_repeat_the_first(tmp_path: Path) -> None:
     context = context_of(tmp_path)
     (group,) = find_comparison_groups(context.results)
     assert list(drawings.question_curves(context, group, MINATAR[0]).panels) == ["Members and their vote"]
-    assert panels_of(context)["learning"] == ["questions-0", "final-scores"]  # every curve is in the first figure
-    assert "inside" not in panels_of(context)  # one ensemble: one bar
+    panels = panels_of(make_sections(context))
+    assert panels["learning"] == ["questions-0", "final-scores"]  # every curve is in the first figure
+    assert "inside" not in panels  # one ensemble: one bar
 
 
 @pytest.mark.parametrize("envs", [1, 2])
@@ -108,7 +114,7 @@ def test_a_single_seed_promises_no_intervals(tmp_path: Path, envs: int) -> None:
 def test_several_environments_start_with_their_aggregate(tmp_path: Path) -> None:
     write_study(tmp_path, envs=MINATAR[:2], seeds=2)
     context = context_of(tmp_path)
-    panels = panels_of(context)
+    panels = panels_of(make_sections(context))
     assert list(panels)[:2] == ["overall", "environments"]
     assert panels["overall"] == ["aggregate-curves", "profiles", "final-scores"]
     aggregates = drawings.final_aggregates(context, context.results.series)
@@ -169,8 +175,8 @@ def test_games_are_smoothed_and_mujoco_tasks_beside_them_are_not(tmp_path: Path)
         assert second[3] == pytest.approx(raw[points].mean())
 
 
-def test_diagrams_show_the_single_agent_and_the_plain_ensemble(one_environment: AnalysisContext) -> None:
-    (diagrams,) = [section for section in make_sections(one_environment) if section.name == "diagrams"]
+def test_diagrams_show_the_single_agent_and_the_plain_ensemble(sections: list[Section]) -> None:
+    (diagrams,) = [section for section in sections if section.name == "diagrams"]
     drawn = {panel.name: panel.drawing for panel in diagrams.panels}
     assert [axes.get_title("left") for axes in drawn["data"].figure.axes] == [
         "Double DQN",

@@ -24,9 +24,6 @@ from chorus.envs.atari_games import find_game
 SMOOTH_FROM = 50
 PROFILE_RESAMPLES = 200
 PROFILE_POINTS = 81
-PROFILE_BANDS = (
-    f"95 % stratified percentile bootstrap intervals, {PROFILE_RESAMPLES} resamples, too narrow with 5 seeds"
-)
 STRATIFIED = "95 % stratified percentile bootstrap intervals"
 AGGREGATE_BANDS = f"{STRATIFIED}, {CURVE_RESAMPLES:,} resamples, which cover only about 90 % with 5 seeds"
 PROFILE_BANDS = f"{STRATIFIED}, {PROFILE_RESAMPLES} resamples, too narrow with 5 seeds"
