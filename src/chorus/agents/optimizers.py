@@ -27,7 +27,7 @@ def _epsilon(default: float) -> Any:
         flag="optimizer-epsilon",
         unit="EPS",
         within=POSITIVE,
-        label="optimizer epsilon {}",
+        label="opt. eps {}",
         axis="epsilon of the optimizer",
         log_axis=True,
         help="number added to the size of a gradient before the optimizer divides by it",

@@ -147,11 +147,12 @@ class DivergingMember(MainAndAuxiliary):
     """Fault injection, no algorithm: the targets of head 0 are inflated, so that member 0's values diverge under CERL.
 
     Head 0 is every member's prediction of member 0's value, so all members are taught the diverging values. The study
-    `diverging-member` compares what that does to them with a bounded and with an unbounded auxiliary loss.
+    `diverging-member` compares what that does to them with a bounded and with an unbounded auxiliary loss. With SAC's
+    discount of 0.99 and target rate of 0.005 the values grow e-fold in about 20,000 updates.
     """
 
     factor: float = option(
-        1.1,
+        1.02,
         within=AT_LEAST_1,
         label="diverging member",
         help="the targets of head 0 are multiplied by this; times the discount it must exceed 1 for values to diverge",

@@ -112,7 +112,7 @@ class LinearEpsilon:
         flag="epsilon-decay",
         unit="STEPS",
         within=AT_LEAST_1,
-        label="{} decay",
+        label="decay {}",
         axis="decay of epsilon (agent steps)",
         log_axis=True,
         help="agent steps over which the chance of a random action falls from 1",
