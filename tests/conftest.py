@@ -1,17 +1,29 @@
-"""What holds for every test: one CPU thread, shapes checked at run time, and few examples of random tests."""
+"""What holds for every test: one CPU thread, one compilation cache, checked shapes, few examples of random tests."""
 
+import atexit
 import os
+import shutil
+import tempfile
 from importlib.metadata import version
 
 # XLA reads these once, when it starts: before anything imports jax. Networks here are tiny, so compiling them costs
 # more than running them: code is left unoptimised, which halves the time of the suite, and a second flag halves it
-# again. XLA aborts on a flag it does not know, hence the version.
-FAST_TO_COMPILE = ["--xla_backend_optimization_level=0"]
+# again. With one thread there is no use in splitting a program's code for a parallel compiler. XLA aborts on a flag it
+# does not know, hence the version.
+FAST_TO_COMPILE = ["--xla_backend_optimization_level=0", "--xla_cpu_parallel_codegen_split_count=1"]
 if version("jaxlib").startswith("0.10."):
     FAST_TO_COMPILE.append("--xla_cpu_use_fusion_emitters=false")
 os.environ["NPROC"] = "1"
 os.environ["JAX_PLATFORMS"] = "cpu"
 os.environ.setdefault("XLA_FLAGS", " ".join(FAST_TO_COMPILE))
+
+# Every program is compiled once per test session: the workers of pytest-xdist and all processes that tests start
+# inherit these variables. Whoever has a cache of their own keeps it, from session to session.
+if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
+    compiled = os.environ["JAX_COMPILATION_CACHE_DIR"] = tempfile.mkdtemp(prefix="chorus-compiled-")
+    atexit.register(shutil.rmtree, compiled, ignore_errors=True)
+os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
+os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
 
 from hypothesis import HealthCheck, settings  # noqa: E402
 from jaxtyping import install_import_hook  # noqa: E402

@@ -1,8 +1,4 @@
-"""The real command line in processes of its own, and runs small enough for tests.
-
-Most of a tiny run is compilation. All processes of one test session share what was compiled, in a folder that
-starts empty, so every program is compiled once a session.
-"""
+"""The real command line in processes of its own, and runs small enough for tests."""
 
 import atexit
 import functools
@@ -13,18 +9,6 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-
-import jax
-
-COMPILED = Path(tempfile.mkdtemp(prefix="chorus-compiled-"))
-atexit.register(shutil.rmtree, COMPILED, ignore_errors=True)
-_CACHE = {
-    "jax_compilation_cache_dir": str(COMPILED),
-    "jax_persistent_cache_min_compile_time_secs": 0,
-    "jax_persistent_cache_min_entry_size_bytes": -1,
-}
-for _name, _value in _CACHE.items():
-    jax.config.update(_name, _value)
 
 # Two slots, a replay of 60 transitions: in 1,600 steps the files of the ring are written round and round.
 TINY = (
@@ -51,8 +35,8 @@ LOGS = ("metrics.jsonl", "episodes.jsonl")
 
 
 def environment(**changes: str | None) -> dict[str, str]:
-    """This process's variables, the shared compilations, and `changes` (None takes a variable away)."""
-    merged = {**os.environ, **{name.upper(): str(value) for name, value in _CACHE.items()}, **changes}
+    """This process's variables with `changes` (None takes a variable away)."""
+    merged = {**os.environ, **changes}
     return {name: value for name, value in merged.items() if value is not None}
 
 

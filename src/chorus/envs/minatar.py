@@ -1,7 +1,10 @@
 """The five MinAtar games, played by pgx: sticky actions 0.1 and difficulty ramping as in the original."""
 
+from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, PRNGKeyArray
@@ -52,21 +55,28 @@ def describe(env_id: str, max_episode_steps: int | None) -> EnvSpec:
     )
 
 
+@cache
+def _traced_once(pgx_name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """`init` and `step` of a game. Programs that contain them share one trace, which takes about a second."""
+    import pgx
+
+    game = pgx.make(pgx_name)
+    return jax.jit(game.init), jax.jit(game.step)
+
+
 class MinAtar:
     """One game; observations are 10 x 10 x C booleans."""
 
     def __init__(self, env_id: str, max_episode_steps: int | None) -> None:
-        import pgx
-
-        self._game = pgx.make(GAMES[env_id].pgx_name)
+        self._reset, self._step = _traced_once(GAMES[env_id].pgx_name)
         self.spec = describe(env_id, max_episode_steps)
 
     def reset(self, key: PRNGKeyArray) -> tuple[Any, Array]:
-        state = self._game.init(key)
+        state = self._reset(key)
         return state, state.observation
 
     def step(self, state: Any, action: Array, key: PRNGKeyArray) -> tuple[Any, Array, Array, Array]:
-        state = self._game.step(state, action, key)
+        state = self._step(state, action, key)
         return state, state.observation, jnp.squeeze(state.rewards), state.terminated
 
     def render(self, observation: np.ndarray) -> np.ndarray:
