@@ -2,25 +2,33 @@
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 from synthetic_runs import SyntheticRun
 
 from chorus.analysis.bootstrap import IntervalEstimate
+from chorus.analysis.effects import VERDICT_WORDS, Effect, Verdict
 from chorus.analysis.figures.style import DARK, LIGHT
+from chorus.analysis.findings import Finding
 from chorus.analysis.loading import load_runs
 from chorus.analysis.report import provenance
-from chorus.analysis.report.cards import VERDICTS, comparison_table, make_cards
+from chorus.analysis.report.cards import comparison_table, make_cards
 from chorus.analysis.results import Results
 
 CSS = (Path(provenance.__file__).parent / "page" / "report.css").read_text(encoding="utf-8")
 
 
-def finding(question: str = "Is it?", verdict: str = "yes", **fields: object) -> SimpleNamespace:
-    known = {"answer": "It is.", "details": (), "main": True, "difference": None, "unit": "", "adjusted_p": None}
-    return SimpleNamespace(question=question, verdict=verdict, **(known | fields))
+def finding(
+    question: str = "Is it?",
+    verdict: Verdict = "yes",
+    difference: IntervalEstimate | None = None,
+    unit: str = "",
+    **fields: Any,
+) -> Finding:
+    effect = Effect((), ("env",), difference, 0.01, unit, "mean", (), None) if difference else None
+    return Finding(question, verdict, "It is.", effect=effect, **fields)
 
 
 def difference(value: float, half: float, runs: int = 5) -> IntervalEstimate:
@@ -75,7 +83,7 @@ def test_bars_of_one_unit_have_one_scale_around_zero() -> None:
 
 
 def test_every_verdict_has_a_word_and_no_colour_of_an_algorithm() -> None:
-    assert list(VERDICTS.values()) == ["yes", "no", "too small to matter", "not settled", "not run"]
+    assert list(VERDICT_WORDS.values()) == ["yes", "no", "too small to matter", "not settled", "not run"]
     rules = [
         line for line in CSS.splitlines() if line.startswith((".finding", ".interval", ".conclusion", ".warnings"))
     ]

@@ -48,12 +48,17 @@ class Evidence:
         return self.group.alone(series.variant) if series else None
 
     def shared(self, preset: str, policy: str = INDIVIDUAL) -> Series | None:
-        """The variant of a preset that shares its convolutions: the middle of the values of L above zero."""
+        """The variant of a preset that shares its convolutions.
+
+        With all layers but the last shared the features of all members are equal, so of several values of L it is the
+        second largest.
+        """
         some = [v for v in self._of_preset(preset) if v.number(SHARED_LAYERS)]
         levels = sorted({v.number(SHARED_LAYERS) or 0.0 for v in some})
-        layers = levels[(len(levels) - 1) // 2] if levels else None
-        found = nearest(self.group.ensemble or some[0], [v for v in some if v.number(SHARED_LAYERS) == layers])
-        return self.series(found, policy)
+        if not levels:
+            return None
+        fitting = [v for v in some if v.number(SHARED_LAYERS) == (levels[-2] if len(levels) > 1 else levels[0])]
+        return self.series(nearest(self.group.ensemble or fitting[0], fitting), policy)
 
     def line(self, preset: str, path: str, **settings: Any) -> tuple[Variant, ...]:
         """The variants of a preset over the values of one setting, all else as in the one closest to its defaults.
