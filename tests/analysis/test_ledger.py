@@ -134,6 +134,15 @@ def test_smoke_runs_answer_nothing(tmp_path: Path) -> None:
     assert {entry.words for entry in entries} == {"not run", "shown by tests"}
 
 
+def test_shortened_runs_count_only_where_there_are_no_others(tmp_path: Path) -> None:
+    """5 iterations of 20,000 steps are less than the laptop scale's 500,000."""
+    write_study(tmp_path / "short", iteration_steps=20_000, iterations=5)
+    assert evaluate(load_runs([tmp_path / "short"]), nobody_settles)[0].scale == "laptop, shortened runs"
+    write_study(tmp_path / "long")
+    both = evaluate(load_runs([tmp_path]), nobody_settles)[0]
+    assert both.scale == "laptop" and both.outcomes[0].estimate is not None and both.outcomes[0].estimate.runs == 5
+
+
 def test_what_is_open_has_a_command_and_its_cost(tmp_path: Path) -> None:
     write_study(tmp_path)
     entries = evaluate(load_runs([tmp_path]), nobody_settles)

@@ -59,8 +59,9 @@ def test_ids_are_unique(page: str) -> None:
     assert len(ids) == len(set(ids))
 
 
-def test_the_summary_comes_first_and_everything_is_there(page: str) -> None:
-    order = ["summary", "overall", "environments", "contrasts", "inside", "diagrams", "scores", "how"]
+def test_the_aggregate_comes_first_then_the_answers_and_everything_is_there(page: str) -> None:
+    order = ["overall", "summary", "environments", "contrasts", "inside", "diagrams", "comparisons", "scores"]
+    order += ["claims", "how"]
     places = [page.index(f'id="{name}"') for name in order]
     assert places == sorted(places)
     stated = "Student-t intervals over seeds (measured coverage"

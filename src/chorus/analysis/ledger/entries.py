@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from chorus.analysis.bootstrap import IntervalEstimate
@@ -11,11 +11,15 @@ from chorus.analysis.ledger.checks import STATUS_WORDS, Outcome, Status, combine
 from chorus.analysis.ledger.table import Claim, all_claims
 from chorus.analysis.loading import Dataset, select_runs
 from chorus.analysis.normalisation import Reference
+from chorus.analysis.variants import section
 from chorus.analysis.wording import seeds_needed
+from chorus.runs.logs import Run
 
 # At the smoke scale nothing is learnt, so its runs answer nothing.
 SCALES: tuple[Literal["paper", "laptop"], ...] = ("paper", "laptop")
-
+TOTAL_STEPS = "schedule.total_steps"
+# Runs with a smaller share of their scale's steps, as those of the demo, are judged only where there are no others.
+WHOLE = 0.9
 
 Settle = Callable[[Claim, Any, int | None], tuple[str, str]]
 
@@ -57,32 +61,43 @@ def evaluate(
     `settle` gives the command that would settle a claim at a scale, with this many seeds, and its cost; without it the
     command is that of the claim's study.
     """
-    by_scale = {}
-    for scale in SCALES:
-        own = select_scale(dataset, scale) if dataset else None
-        if own is not None:
-            by_scale[scale] = make_context(own, references=references)
-    return tuple(_entry(claim, by_scale, settle or _by_study) for claim in all_claims())
+    contexts = {
+        (scale, shortened): make_context(own, references=references)
+        for scale in SCALES
+        for shortened in (False, True)
+        if (own := select_scale(dataset, scale, shortened) if dataset else None)
+    }
+    return tuple(_entry(claim, contexts, settle or _by_study) for claim in all_claims())
 
 
-def select_scale(dataset: Dataset, scale: str) -> Dataset | None:
-    """The runs of a scale; None if there are none."""
-    if not any(run.config.get("scale") == scale for run in dataset.runs):
-        return None
-    return select_runs(dataset, lambda run: run.config.get("scale") == scale)
+def select_scale(dataset: Dataset, scale: str, shortened: bool) -> Dataset | None:
+    """The runs of a scale with all of its steps, or with fewer; None if there are none."""
+
+    def keep(run: Run) -> bool:
+        return run.config.get("scale") == scale and is_shortened(run) == shortened
+
+    return select_runs(dataset, keep) if any(map(keep, dataset.runs)) else None
+
+
+def is_shortened(run: Run) -> bool:
+    """Whether a run has clearly fewer steps than its scale, by what it recorded."""
+    recorded = section(section(section(run.meta, "identity"), "settings"), TOTAL_STEPS)
+    steps, usual = recorded.get("value"), recorded.get("default")
+    return isinstance(steps, int) and isinstance(usual, int) and steps < WHOLE * usual
 
 
 def _entry(claim: Claim, contexts: Mapping[Any, Any], settle: Settle) -> Entry:
     if claim.tests:
         return Entry(claim, "agrees")
-    found = [(scale, tuple(claim.judge(context))) for scale, context in contexts.items()]
-    scale, outcomes = next(((s, o) for s, o in found if combine(o) != "missing"), ("laptop", ()))
+    found = [(where, tuple(claim.judge(context))) for where, context in contexts.items()]
+    (scale, shortened), outcomes = next(((w, o) for w, o in found if combine(o) != "missing"), (("laptop", False), ()))
     status = combine(outcomes)
-    entry = Entry(claim, status, outcomes, scale if status != "missing" else "")
+    said = "" if status == "missing" else f"{scale}, shortened runs" if shortened else scale
+    entry = Entry(claim, status, outcomes, said)
     if entry.settled:
         return entry
     command, cost = settle(claim, scale, _seeds(outcomes))
-    return Entry(claim, status, outcomes, entry.scale, command, cost)
+    return replace(entry, command=command, cost=cost)
 
 
 def _by_study(claim: Claim, scale: str, seeds: int | None) -> tuple[str, str]:
