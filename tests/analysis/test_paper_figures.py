@@ -75,8 +75,8 @@ def test_the_other_figures_are_drawn(context: AnalysisContext, name: str) -> Non
 def test_panels_are_the_papers(context: AnalysisContext) -> None:
     assert set(draw_panels(context, find_study("figure2").panels)) == {"curves", "gains-over-single", "environments"}
     sweeps = draw_panels(context, find_study("figure5").panels)
-    assert set(sweeps) == {"sweep-members", "sweep-shared_layers"}
-    rows = sweeps["sweep-members"]
+    assert set(sweeps) == {"sweep-agent-members", "sweep-agent-shared_layers"}
+    rows = sweeps["sweep-agent-members"]
     assert [axes.get_ylabel() for axes in rows.figure.axes][-1] == "vote entropy (nats)"
     assert rows.figure.axes[0].get_ylabel() == "score (Double DQN = 1)"
     assert context.normalisation.kind == "human"
@@ -127,7 +127,9 @@ def test_a_sweep_over_two_settings_has_a_line_for_each_value_of_the_other(tmp_pa
                     level={"individual": 1.0, "aggregate": 1.0},
                     name=f"{members}-{rate}-{seed}",
                 ).write(tmp_path)
-    (sizes,) = find_sweep_axes(make_context(load_runs([tmp_path])).results)
+    axes = {axis.path: axis for axis in find_sweep_axes(make_context(load_runs([tmp_path])).results)}
+    assert set(axes) == {"agent.members", "agent.optimizer.learning_rate"}
+    sizes = axes["agent.members"]
     assert [[variant.members for variant in line] for line in sizes.lines] == [[2, 5], [2, 5]]
     assert [sizes.line_label(line) for line in sizes.lines] == [
         "Bootstrapped DQN, learning_rate=0.0001",

@@ -159,7 +159,7 @@ def test_curves_leave_other_values_of_a_sweep_to_its_figure(capacity_sweep: Anal
     assert len({s.variant for s in main_series(capacity_sweep)}) == 2 < len(capacity_sweep.results.dataset.variants)
     (overall, settings, *_) = make_sections(capacity_sweep)
     assert "2 other values of swept settings are in the figures of settings" in overall.panels[0].drawing.caption
-    assert [panel.name for panel in settings.panels] == ["sweep-capacity"]
+    assert [panel.name for panel in settings.panels] == ["sweep-replay-capacity"]
     assert settings.panels[0].full and settings.panels[0].narrow is not None
 
 

@@ -78,7 +78,7 @@ def test_a_study_whose_runs_are_there_is_only_drawn(tmp_path, capsys, engine):
     said = capsys.readouterr().out
     assert "8 runs, 8 already ended: nothing is left to do" in said
     folder = tmp_path / "reports" / "figure5-smoke"
-    panels = {"figure5-sweep-members", "figure5-sweep-shared_layers"}
+    panels = {"figure5-sweep-agent-members", "figure5-sweep-agent-shared_layers"}
     assert {path.name for path in folder.iterdir()} == {"report.html"} | {
         f"{panel}.{ending}" for panel in panels for ending in ("svg", "png")
     }

@@ -10,7 +10,6 @@ from typing import Any
 
 from chorus.analysis.results import Results, Series
 from chorus.analysis.variants import (
-    CAPACITY,
     MEMBERS,
     PASSIVE_SHARE,
     SHARED_LAYERS,
@@ -19,13 +18,6 @@ from chorus.analysis.variants import (
     rank_by_defaults,
 )
 
-# Settings that count as swept wherever they tell variants of one preset apart, as when several sweeps are mixed.
-COMMON_AXES = {
-    MEMBERS: AxisStyle("ensemble size N", log=True),
-    SHARED_LAYERS: AxisStyle("shared layers L", log=False),
-    CAPACITY: AxisStyle("replay capacity (transitions)", log=True),
-    PASSIVE_SHARE: AxisStyle("passive share p of the tandem", log=False),
-}
 # They mean nothing for a single agent, which is drawn as a reference level instead.
 _OF_ENSEMBLES = (MEMBERS, SHARED_LAYERS, PASSIVE_SHARE)
 
@@ -136,7 +128,7 @@ class SweepAxis:
     @property
     def name(self) -> str:
         """A unique name for files and page elements."""
-        return self.path.rsplit(".", 1)[-1] if self.path in COMMON_AXES else self.path.replace(".", "-")
+        return self.path.replace(".", "-")
 
     def value(self, variant: Variant) -> float:
         return float(variant.number(self.path) or 0.0)
@@ -153,7 +145,7 @@ class SweepAxis:
 
 def find_sweep_axes(results: Results) -> tuple[SweepAxis, ...]:
     variants = results.dataset.variants
-    styles = COMMON_AXES | {path: style for v in variants for path, style in v.identity.axes.items()}
+    styles = {path: style for v in variants for path, style in v.identity.axes.items()}
     found = []
     for path, style in styles.items():
         of_ensembles = path in _OF_ENSEMBLES

@@ -62,7 +62,7 @@ class Identity:
     group: str
     settings: Mapping[str, Setting]
     axes: Mapping[str, AxisStyle]
-    """One axis per setting that the sweep or study of the run varied."""
+    """One axis per setting that was swept or that differs from the preset's default."""
     shares: tuple[float, ...] = ()
     """The share of the episodes that each member generates; empty if unknown or if all members act together."""
 
@@ -135,18 +135,13 @@ def read_identity(run: Run) -> Identity:
         settings = {path: _plain_setting(path, value) for path, value in algorithm_settings(run.config).items()}
         return Identity(run.preset, "ablation", "other", settings | scale, {})
     role, axes = content.get("role"), section(content, "axes")
-    swept = content.get("swept")
     return Identity(
         title=_text(content.get("title")) or run.preset,
         role=role if role in ROLES else "ablation",
         group=_text(content.get("group")) or "other",
         settings={printable(path): _read_setting(path, one) for path, one in section(content, "settings").items()}
         | scale,
-        axes={
-            path: _read_axis(path, section(axes, path))
-            for path in (swept if isinstance(swept, list) else [])
-            if isinstance(path, str)
-        },
+        axes={path: _read_axis(path, section(axes, path)) for path in axes},
         shares=_read_shares(content.get("shares")),
     )
 

@@ -5,13 +5,15 @@ from typing import Any
 
 from chorus.analysis.context import AnalysisContext
 from chorus.analysis.effects import Term, minus, trend
-from chorus.analysis.grouping import COMMON_AXES, ComparisonGroup, find_comparison_groups, nearest
+from chorus.analysis.grouping import ComparisonGroup, find_comparison_groups, nearest
 from chorus.analysis.results import DIVERSITIES, Series
-from chorus.analysis.variants import CAPACITY, SHARED_LAYERS, Variant
+from chorus.analysis.variants import CAPACITY, MEMBERS, PASSIVE_SHARE, SHARED_LAYERS, Variant
 
 Terms = tuple[Term, ...]
 INDIVIDUAL, AGGREGATE = "individual", "aggregate"
 CONTINUOUS = "sac"
+# What the paper sweeps: along one of them the others stay as they are.
+SWEPT = (MEMBERS, SHARED_LAYERS, CAPACITY, PASSIVE_SHARE)
 
 
 class Evidence:
@@ -73,7 +75,7 @@ class Evidence:
         if not own:
             return ()
         centre = min(own, key=lambda v: (v.changes, -len(v.runs)))
-        other = [axis for axis in COMMON_AXES if axis != path]
+        other = [axis for axis in SWEPT if axis != path]
         kept = {v.number(path): v for v in reversed(own) if all(v.number(a) == centre.number(a) for a in other)}
         return tuple(kept[value] for value in sorted(kept, key=lambda x: x or 0.0)) if len(kept) > 1 else ()
 
@@ -83,7 +85,7 @@ class Evidence:
         found = [terms for terms in own if terms]
         if not found or len(found) < len(own):
             return None
-        log = COMMON_AXES[path].log
+        log = any(path in v.identity.axes and v.identity.axes[path].log for v in line)
         return trend([variant.number(path) or 0.0 for variant in line], found, log=log)
 
     def score(self, variant: Variant, policy: str = INDIVIDUAL) -> Terms | None:
