@@ -15,8 +15,6 @@ from chorus.replay.batch import Batch
 from chorus.replay.device import Contents, DeviceRing
 
 _MOST_ROUNDS = 1_000
-# Candidates per window and round: most rounds are then the only one.
-_CANDIDATES = 2
 
 
 class DevicePlaces(NamedTuple):
@@ -124,28 +122,27 @@ def draw_uniform(
     """
     rows = contents.end - contents.oldest
     bounds = jnp.cumsum(rows)
-    shape = (_CANDIDATES, sizes.batch)
 
-    def candidates(time: Array) -> tuple[Array, Array, DevicePlaces]:
-        number = jax.random.randint(jax.random.fold_in(key, time), shape, 0, jnp.maximum(bounds[-1], 1))
-        lane = jnp.sum(number[..., None] >= bounds, axis=-1, dtype=jnp.int32)
+    def candidates(time: Array) -> tuple[Array, DevicePlaces]:
+        number = jax.random.randint(jax.random.fold_in(key, time), (sizes.batch,), 0, jnp.maximum(bounds[-1], 1))
+        lane = jnp.sum(number[:, None] >= bounds, axis=1, dtype=jnp.int32)
         lane = jnp.minimum(lane, ring.layout.lanes - 1)
         position = contents.oldest[lane] + number - (bounds - rows)[lane]
         valid, length = ring.ends_within(contents, lane, position, sizes.steps)
-        # The first valid candidate of each window; if none is, any will do, because it is drawn again.
-        chosen = jnp.argmax(valid, axis=0)[None]
-        taken = (jnp.take_along_axis(column, chosen, axis=0)[0] for column in (lane, position, length))
-        return time + 1, valid.any(axis=0), DevicePlaces(*taken)
+        return valid, DevicePlaces(lane, position, length)
 
     def again(carry: tuple[Array, Array, DevicePlaces]) -> tuple[Array, Array, DevicePlaces]:
         time, found, places = carry
-        time, valid, new = candidates(time)
-        return time, found | valid, jax.tree.map(lambda old, other: jnp.where(found, old, other), places, new)
+        valid, new = candidates(time)
+        kept = jax.tree.map(lambda old, other: jnp.where(found, old, other), places, new)
+        return time + 1, found | valid, kept
 
     def missing(carry: tuple[Array, Array, DevicePlaces]) -> Array:
         return ~carry[1].all() & (carry[0] < _MOST_ROUNDS)
 
-    _, found, places = jax.lax.while_loop(missing, again, candidates(jnp.zeros((), jnp.int32)))
+    nothing = DevicePlaces(*(jnp.zeros(sizes.batch, jnp.int32) for _ in DevicePlaces._fields))
+    begun = jnp.zeros((), jnp.int32), jnp.zeros(sizes.batch, bool), nothing
+    _, found, places = jax.lax.while_loop(missing, again, begun)
     return places, found.all()
 
 
