@@ -8,6 +8,7 @@ import numpy as np
 
 from benchmarks import harness
 from benchmarks.nature_update import make_batch
+from chorus.agents.agent import AgentState
 from chorus.config.resolution import Request, resolve
 from chorus.config.schema import RunConfig
 from chorus.randomness import init_key
@@ -52,9 +53,10 @@ class Run:
     def __init__(self, assembly: Assembly, loop: Loop) -> None:
         schedule = replace(loop.schedule, total_steps=10**7, iteration_steps=10**7)
         ring = Ring(ring_layout(assembly.config, assembly.spec))
-        self._state, self._step = assembly.agent.init(init_key(0)), 0
-        rng = np.random.default_rng(0)
-        self._events = replace(loop, schedule=schedule).run(self._state, ring, 1, training_keys(0, 1), rng)
+        self._step = 0
+        self._state: AgentState | None = None
+        state, rng = assembly.agent.init(init_key(0)), np.random.default_rng(0)
+        self._events = replace(loop, schedule=schedule).run(state, ring, 1, training_keys(0, 1), rng)
         self._to(LEARNING_STARTS)
 
     def seconds(self, steps: int) -> float:

@@ -283,3 +283,15 @@ def test_an_iteration_needs_nothing_of_the_one_before_but_state_and_rows():
     (_, whole_state, whole_ring), state, ring = resumed_and_whole()
     assert_same(jax.tree.map(np.asarray, state), whole_state)
     assert_same(written(ring), written(whole_ring))
+
+
+@pytest.mark.slow
+def test_an_iteration_without_gradient_steps_leaves_the_callers_state_alone():
+    config = configured(learning_starts=80)
+    assembly = Assembly.of(config)
+    loop = assembly.loop()
+    state, ring = loop.agent.init(jax.random.key(0)), Ring(ring_layout(config, assembly.spec))
+    before = jax.tree.map(np.array, state)
+    events = list(loop.run(state, ring, 1, training_keys(0, 1), np.random.default_rng(1)))
+    assert len(events) == 30 and all(isinstance(event, Collected) for event in events)
+    assert_same(jax.tree.map(np.asarray, state), before)

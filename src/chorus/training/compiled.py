@@ -99,12 +99,13 @@ class Program:
         return jax.jit(self.run, donate_argnums=0)
 
     @cached_property
-    def begin(self) -> Callable[[Contents, JaxCarry], tuple[Contents, JaxCarry]]:
-        """Start an episode in every lane. The rollout is copied, because its parts share arrays, which cannot be
-        donated."""
+    def begin(self) -> Callable[[Contents, JaxCarry, AgentState], tuple[Contents, JaxCarry, AgentState]]:
+        """Start an episode in every lane. The others are copied, because programs donate what they are given: the parts
+        of a rollout share arrays, and the caller keeps its state if the iteration makes no gradient step."""
 
-        def begin(contents: Contents, rollout: JaxCarry) -> tuple[Contents, JaxCarry]:
-            return self.ring.begin(contents, rollout.observation), jax.tree.map(jnp.copy, rollout)
+        def begin(contents: Contents, rollout: JaxCarry, agent: AgentState) -> tuple[Contents, JaxCarry, AgentState]:
+            contents = self.ring.begin(contents, rollout.observation)
+            return contents, *jax.tree.map(jnp.copy, (rollout, agent))
 
         return jax.jit(begin, donate_argnums=0)
 
@@ -283,9 +284,9 @@ class CompiledLoop(Loop):
         rollout = self.stepper.start(keys)
         words = rng.integers(2**32, size=2, dtype=np.uint32)
         replay, mask = jax.random.split(jax.random.wrap_key_data(jnp.asarray(words)))
-        contents, carry = program.begin(program.ring.upload(ring), rollout.carry)
+        contents, carry, agent = program.begin(program.ring.upload(ring), rollout.carry, state)
         machine = Machine(
-            agent=jax.tree.map(jnp.asarray, state),
+            agent=agent,
             rollout=carry,
             contents=contents,
             memory=program.sampler.remember(program.ring),
