@@ -19,6 +19,7 @@ from chorus.envs.registry import make_host
 from chorus.randomness import init_key
 from chorus.replay.ring import Ring, RingLayout
 from chorus.runs.assembly import Assembly
+from chorus.runs.resources import ring_layout
 from chorus.runs.runtime import prepare
 from chorus.runs.training import training_keys
 
@@ -93,7 +94,7 @@ def shares_of_an_iteration() -> tuple[dict[str, float], int]:
 
 def small(assembly: Assembly) -> RingLayout:
     """The run's ring, with room for no more than is put in."""
-    return replace(assembly.ring_layout(), capacity=1_000, iteration_steps=1_000)
+    return replace(ring_layout(assembly.config, assembly.spec), capacity=1_000, iteration_steps=1_000)
 
 
 def main() -> None:

@@ -20,7 +20,7 @@ from chorus.replay.columns import row_bytes
 from chorus.replay.ring import Ring, RingLayout
 from chorus.replay.samplers import Shared
 from chorus.runs.assembly import Assembly
-from chorus.runs.resources import allocated_bytes, free_memory_bytes
+from chorus.runs.resources import allocated_bytes, free_memory_bytes, ring_layout
 
 PAPER_TRANSITIONS = 1_000_000
 EPISODE_STEPS, BATCH, ROUNDS, KINDS_OF_FRAMES = 1_000, 32, 2_001, 2_000
@@ -98,7 +98,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where the ring's files are made (default: the temporary folder)")
     args = parser.parse_args()
     config = resolve(Request(preset="bootstrapped-dqn", env="ALE/Breakout-v5", scale="paper")).config
-    layout = replace(Assembly.of(config).ring_layout(), capacity=args.transitions, lanes=LANES)
+    layout = replace(ring_layout(config, Assembly.of(config).spec), capacity=args.transitions, lanes=LANES)
     folder = Path(tempfile.mkdtemp(prefix="chorus-replay-", dir=args.folder))
     try:
         results, facts = measure(layout, folder)

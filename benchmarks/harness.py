@@ -95,7 +95,14 @@ def record(results: dict[str, float], about: str) -> None:
     rounded = {name: float(f"{value:.4g}") for name, value in results.items()}
     latest = json.loads(LATEST.read_text()) if LATEST.exists() else {}
     LATEST.write_text(json.dumps(dict(sorted({**latest, **rounded}.items())), indent=2) + "\n")
-    entry = {"benchmark": about, "commit": _commit(), "machine": _machine(), "threads": threads(), **rounded}
+    entry = {
+        "benchmark": about,
+        "commit": _commit(),
+        "machine": _machine(),
+        "processor": processor(),
+        "threads": threads(),
+        **rounded,
+    }
     with HISTORY.open("a") as file:
         file.write(json.dumps(entry) + "\n")
 
@@ -123,6 +130,14 @@ def _machine() -> str:
     return f"{cpu}, {os.cpu_count()} cores, {platform.system()}"
 
 
+def processor() -> str:
+    """The processor's name, family and model, and its widest vectors: some share a name and differ in speed."""
+    facts = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in _cpuinfo())}
+    vectors = next((name for name in ("avx512f", "avx2") if name in facts.get("flags", "").split()), "unknown vectors")
+    name = facts.get("model name") or platform.processor() or platform.machine()
+    return f"{name}, family {facts.get('cpu family', '?')}, model {facts.get('model', '?')}, {vectors}"
+
+
 def _cpuinfo() -> list[str]:
     path = Path("/proc/cpuinfo")
     return path.read_text().splitlines() if path.exists() else []
@@ -130,7 +145,7 @@ def _cpuinfo() -> list[str]:
 
 def report(title: str, facts: dict[str, str], results: dict[str, float]) -> None:
     """The numbers, and what is needed to understand them."""
-    print(f"\n{title}")
+    print(f"\n{title}\n  {'processor':<38} {processor()}")
     for name, fact in facts.items():
         print(f"  {name:<38} {fact}")
     for name, value in results.items():

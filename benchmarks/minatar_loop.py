@@ -1,129 +1,143 @@
-"""The training loop on MinAtar at laptop scale: what it adds to its bare parts, and what those parts cost."""
+"""Training on MinAtar at laptop scale: compiled programs against the host loop, and the products inside them."""
 
 import time
-from collections.abc import Callable
+from dataclasses import replace
 
 import jax
 import numpy as np
 
 from benchmarks import harness
 from benchmarks.nature_update import make_batch
+from chorus.agents.agent import AgentState
 from chorus.config.resolution import Request, resolve
 from chorus.config.schema import RunConfig
 from chorus.randomness import init_key
 from chorus.replay.ring import Ring
 from chorus.runs.assembly import Assembly
+from chorus.runs.resources import ring_layout
 from chorus.runs.runtime import prepare
 from chorus.runs.training import training_keys
-from chorus.training.loop import Learned, Loop
-from chorus.training.stepper import Stepper
+from chorus.training.loop import Collected, Learned, Loop
 
 ENV = "MinAtar/Breakout-v1"
-MEASURED_STEPS = 2_000
+SINGLE, TEN = "Double DQN", "Bootstrapped DQN, L = 0"
 VARIANTS = {
-    "Double DQN": ("double-dqn", {}),
-    "Bootstrapped DQN, L = 0": ("bootstrapped-dqn", {}),
+    SINGLE: ("double-dqn", {}),
+    TEN: ("bootstrapped-dqn", {}),
     "Bootstrapped DQN, L = 1": ("bootstrapped-dqn", {"shared_layers": 1}),
     "CERL": ("cerl", {}),
 }
-# What else estimates count (chorus/experiments/costs.py); only their updates are timed.
+# What else estimates count (chorus/scheduling/costs.py); only their updates are timed.
 OTHERS = {
     "Bootstrapped DQN + MH": ("bootstrapped-dqn-mh", {}),
     "Bootstrapped DQN + MICo": ("bootstrapped-dqn-mico", {}),
     "Bootstrapped QR-DQN": ("bootstrapped-qr-dqn", {}),
 }
+# Hidden units of the networks that are compared: a small one, in which overheads count, and the standard one.
+UNITS = (32, 128)
+LEARNING_STARTS, TURN_STEPS, TURNS = 1_024, 512, 9
 
 
-def configuration(name: str) -> RunConfig:
+def configuration(name: str, units: int | None = None) -> RunConfig:
     preset, options = (VARIANTS | OTHERS)[name]
-    return resolve(Request(preset=preset, env=ENV, options=options)).config
+    config = resolve(Request(preset=preset, env=ENV, options={**options, "learning_starts": LEARNING_STARTS})).config
+    if units is None:
+        return config
+    torso = replace(config.agent.torso, dense=(units,))  # type: ignore[call-arg]
+    return replace(config, agent=replace(config.agent, torso=torso))
 
 
-def updating(assembly: Assembly) -> harness.Updating:
-    spec = assembly.spec
-    return harness.Updating(assembly.agent, make_batch(spec.observation_shape, bool, spec.actions.count))
+class Run:
+    """A loop that goes on whenever it is asked to; iterations are endless."""
+
+    def __init__(self, assembly: Assembly, loop: Loop) -> None:
+        schedule = replace(loop.schedule, total_steps=10**7, iteration_steps=10**7)
+        ring = Ring(ring_layout(assembly.config, assembly.spec))
+        self._step = 0
+        self._state: AgentState | None = None
+        state, rng = assembly.agent.init(init_key(0)), np.random.default_rng(0)
+        self._events = replace(loop, schedule=schedule).run(state, ring, 1, training_keys(0, 1), rng)
+        self._to(LEARNING_STARTS)
+
+    def seconds(self, steps: int) -> float:
+        """Of so many agent steps; a compiled loop must be given whole programs."""
+        began = time.perf_counter()
+        self._to(self._step + steps)
+        return time.perf_counter() - began
+
+    def _to(self, step: int) -> None:
+        while self._step < step:
+            event = next(self._events)
+            if isinstance(event, Learned):
+                self._state = event.state
+            elif isinstance(event, Collected):
+                self._step = event.step
+        jax.block_until_ready(self._state)
 
 
-def loop_seconds(assembly: Assembly, loop: Loop, steps: int) -> tuple[float, int]:
-    """Seconds of `steps` agent steps once learning has begun, and the gradient steps among them."""
-    state = assembly.agent.init(init_key(0))
-    began, updates = 0.0, 0
-    first = assembly.config.schedule.learning_starts + 500
-    for event in loop.run(state, Ring(assembly.ring_layout()), 1, training_keys(0, 1), np.random.default_rng(0)):
-        if isinstance(event, Learned):
-            updates += bool(began)
-            state = event.state
-        elif not began and event.step >= first:
-            jax.block_until_ready(state)
-            began = time.perf_counter()
-        elif began and event.step >= first + steps:
-            break
-    jax.block_until_ready(state)
-    return time.perf_counter() - began, updates
+def in_turns(runs: dict[str, Run]) -> dict[str, float]:
+    """Seconds per agent step of each run in its best turn."""
+    for run in runs.values():
+        run.seconds(TURN_STEPS)
+    turns = [{name: run.seconds(TURN_STEPS) for name, run in runs.items()} for _ in range(TURNS)]
+    return {name: min(turn[name] for turn in turns) / TURN_STEPS for name in runs}
 
 
-def rollout(assembly: Assembly, stepper: Stepper) -> Callable[[], object]:
-    """One vector step with acting, as the loop asks for it between updates."""
-    params = assembly.agent.init(init_key(0)).params
-    shares = assembly.config.acting.shares(assembly.config.agent.members)
-    held = [stepper.start(training_keys(0, 1))]
-    epsilon = np.full(1, 0.1, np.float32)
-
-    def step() -> object:
-        held[0], steps = stepper.advance(params, shares, held[0], epsilon)
-        return steps.reward
-
-    return step
+def compare(name: str, units: int) -> dict[str, float]:
+    """Seconds per agent step: compiled, from the host, and compiled without gradient steps."""
+    assembly = Assembly.of(configuration(name, units))
+    compiled, host = assembly.loop(), assembly.host_loop()
+    never = replace(compiled, schedule=replace(compiled.schedule, learning_starts=10**8))
+    return in_turns(
+        {"compiled": Run(assembly, compiled), "host": Run(assembly, host), "collecting": Run(assembly, never)}
+    )
 
 
-def parts_seconds(step: Callable[[], object], steps: int, update: Callable[[], object], updates: int) -> float:
-    """Seconds of as many bare steps and updates as the loop made, over as long a time as it took."""
-    began = time.perf_counter()
-    for action, times in ((step, steps), (update, updates)):
-        for _ in range(times):
-            jax.block_until_ready(action())
-    return time.perf_counter() - began
+def share_of_matmul(name: str, units: int, seconds: dict[str, float], rate: float) -> float:
+    """Of the gradient steps inside a program, of which one is made each `update_period_steps`."""
+    assembly = Assembly.of(configuration(name, units))
+    config, spec = assembly.config, assembly.spec
+    assert config.agent.members > 0
+    flop = harness.update_flop(
+        config.agent.torso,
+        spec.observation_shape,
+        spec.actions.count,  # type: ignore[union-attr]
+        config.agent.members,
+        config.replay.batch_size,
+    )
+    learning = (seconds["compiled"] - seconds["collecting"]) * config.schedule.update_period_steps
+    return flop / learning / rate
 
 
 def main() -> None:
-    configs = {name: configuration(name) for name in VARIANTS}
-    config = configs["Bootstrapped DQN, L = 0"]
-    prepare(config.runtime)
-    assemblies = {name: Assembly.of(config) for name, config in configs.items()}
-    assembly = assemblies["Bootstrapped DQN, L = 0"]
-    updates = {name: updating(each) for name, each in assemblies.items()}
-    others = {name: updating(Assembly.of(configuration(name))) for name in OTHERS}
-    loops = {name: each.loop() for name, each in assemblies.items()}
-    loop = loops["Bootstrapped DQN, L = 0"]
-    step = rollout(assembly, loop.stepper)
-    seconds = harness.interleaved({"matmul": harness.matmul(), "rollout": step, **updates, **others}, rounds=11)
-
-    ours = seconds["Bootstrapped DQN, L = 0"]
-    slots = config.env.num_envs
-    ratios, iteration = [], {}
-    for _ in range(7):
-        taken, made = loop_seconds(assembly, loop, MEASURED_STEPS)
-        ratios.append(taken / parts_seconds(step, MEASURED_STEPS // slots, updates["Bootstrapped DQN, L = 0"], made))
-    for name, each in assemblies.items():
-        taken, _ = loop_seconds(each, loops[name], MEASURED_STEPS)
-        iteration[name] = taken * config.schedule.iteration_steps / MEASURED_STEPS
-    flop = harness.update_flop(
-        config.agent.torso, assembly.spec.observation_shape, assembly.spec.actions.count, config.agent.members, 32
+    prepare(configuration(SINGLE).runtime)
+    matmul = harness.matmul()
+    results: dict[str, float] = {}
+    for label, name in {"single": SINGLE, "n10": TEN}.items():
+        for units in UNITS:
+            seconds = compare(name, units)
+            rate = harness.MATMUL_FLOP / harness.interleaved({"matmul": matmul}, rounds=5)["matmul"]
+            results |= {
+                f"minatar_{label}_over_before/{units} units": seconds["host"] / seconds["compiled"],
+                f"minatar_{label}_steps_per_second/{units} units": 1.0 / seconds["compiled"],
+                f"minatar_{label}_share_of_matmul/{units} units": share_of_matmul(name, units, seconds, rate),
+            }
+    assemblies = {name: Assembly.of(configuration(name)) for name in VARIANTS | OTHERS}
+    spec = assemblies[SINGLE].spec
+    batch = make_batch(spec.observation_shape, bool, spec.actions.count)  # type: ignore[union-attr]
+    updates = harness.interleaved(
+        {name: harness.Updating(each.agent, batch) for name, each in assemblies.items()}, rounds=11
     )
-    rate = harness.MATMUL_FLOP / seconds["matmul"]
-    results = {
-        "minatar_n10_loop_over_parts": float(np.median(ratios)),
-        "minatar_n10_share_of_matmul": flop / ours / rate,
-        "minatar_rollout_ms": 1e3 * seconds["rollout"],
-        **{f"minatar_update_ms/{name}": 1e3 * seconds[name] for name in VARIANTS | OTHERS},
-        **{f"minatar_iteration_seconds/{name}": value for name, value in iteration.items()},
-    }
+    results |= {f"minatar_update_ms/{name}": 1e3 * value for name, value in updates.items()}
+    runs = in_turns({name: Run(assemblies[name], assemblies[name].loop()) for name in VARIANTS})
+    iteration = assemblies[SINGLE].config.schedule.iteration_steps
+    results |= {f"minatar_iteration_seconds/{name}": value * iteration for name, value in runs.items()}
     facts = {
-        "update": f"N = {config.agent.members}, batch 32, {flop / 1e6:.0f} MFLOP",
-        "matmul": f"{harness.MATMUL_SIZE}³ float32, {rate / 1e9:.0f} GFLOP/s, {harness.threads()} thread",
-        "iteration": f"{config.schedule.iteration_steps:,} agent steps, scaled from {MEASURED_STEPS:,} measured",
+        "before": "the host loop, one call per step and one per update",
+        "matmul": f"{harness.MATMUL_SIZE}³ float32, {harness.threads()} thread",
+        "iteration": f"{iteration:,} agent steps, scaled from {TURN_STEPS:,} measured",
     }
-    harness.report(f"Training loop, {ENV}", facts, results)
+    harness.report(f"Training, {ENV}", facts, results)
     harness.record(results, "minatar_loop")
 
 

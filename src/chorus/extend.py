@@ -8,7 +8,7 @@ from dataclasses import replace
 import flax.linen as nn
 
 import chorus.config.catalogue  # noqa: F401 - registers the presets that a child may start from
-from chorus.agents.agent import Agent, AgentState, Learner, Proposal
+from chorus.agents.agent import Agent, AgentState, Learner, Learning, Proposal
 from chorus.agents.optimizers import Optimizer
 from chorus.components import (
     ABOVE_0,
@@ -34,6 +34,8 @@ from chorus.envs.spec import EnvSpec, JaxEnv
 from chorus.networks.layers import Initialization
 from chorus.networks.torsos import Torso
 from chorus.replay.batch import Batch
+from chorus.replay.device import Contents, DeviceRing
+from chorus.replay.drawing import CompiledSampler, DevicePlaces, Draw, Sizes
 from chorus.replay.samplers import Places, Sample, Sampler, draw_uniform, read_sample
 from chorus.spaces import Box, Discrete
 from chorus.training.acting import ActingRule
@@ -56,14 +58,20 @@ __all__ = [
     "AuxiliaryInputs",
     "Batch",
     "Box",
+    "CompiledSampler",
     "Component",
+    "Contents",
+    "DevicePlaces",
+    "DeviceRing",
     "Discrete",
+    "Draw",
     "EnvSpec",
     "Estimate",
     "HeadLoss",
     "Initialization",
     "JaxEnv",
     "Learner",
+    "Learning",
     "Loss",
     "Optimizer",
     "Places",
@@ -76,6 +84,7 @@ __all__ = [
     "Sampler",
     "ScaleRow",
     "Selection",
+    "Sizes",
     "Torso",
     "ValueMap",
     "ValueMapRule",

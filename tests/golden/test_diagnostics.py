@@ -22,6 +22,7 @@ from chorus.training.diagnostics import (
     own_shares,
     transitions_by_owner,
 )
+from chorus.training.loop import origins_of
 
 
 def test_disagreement_is_the_share_of_pairs_that_differ():
@@ -130,11 +131,12 @@ def played(*episodes):
     return ring
 
 
-def sample_at(ring, position, owns_nothing=(False, False)):
-    """The batch of the transitions at these positions [B, M] of a ring's only lane."""
+def origins_at(ring, position, owns_nothing=(False, False)):
+    """The origins of the transitions at these positions [B, M] of a ring's only lane."""
     places = Places(np.zeros_like(position), np.asarray(position), np.ones_like(position))
     owner = ring.owners(places.lane.reshape(-1), places.position.reshape(-1)).reshape(places.lane.shape)
-    return Sample(Batch(*[np.zeros(0)] * 7), places, owner, np.asarray(owns_nothing))
+    sample = Sample(Batch(*[np.zeros(0)] * 7), places, owner, np.asarray(owns_nothing))
+    return origins_of(sample, ring, len(owns_nothing))
 
 
 def test_batches_are_booked_by_who_generated_them():
@@ -143,8 +145,8 @@ def test_batches_are_booked_by_who_generated_them():
     assert log.metrics() == {}
     # One common batch of owners 0, 0, 0, 1, from an episode of each. Then a batch each, both of owners 0, 0, 0, 1:
     # member 0's from its own episode and nobody's, member 1's from 0's, from nobody's and from its own.
-    log.record(sample_at(ring, [[0, 0], [2, 2], [2, 2], [4, 4]]), ring)
-    log.record(sample_at(ring, [[0, 1], [1, 2], [2, 6], [7, 4]], (False, True)), ring)
+    log.record(origins_at(ring, [[0, 0], [2, 2], [2, 2], [4, 4]]))
+    log.record(origins_at(ring, [[0, 1], [1, 2], [2, 6], [7, 4]], (False, True)))
     assert log.metrics() == {
         "replay/own_sampled/member_0": (3 / 4 + 3 / 4) / 2,
         "replay/own_sampled/member_1": (1 / 4 + 1 / 4) / 2,
@@ -160,7 +162,7 @@ def test_each_of_many_batches_is_booked_once():
     """300 batches, more than are counted together, each of one episode: a third are member 0's."""
     ring, log = played((0, 0), (1, 1), (1, 1)), BatchLog(members=2)
     for update in range(300):
-        log.record(sample_at(ring, np.full((4, 1), 3 * (update % 3))), ring)
+        log.record(origins_at(ring, np.full((4, 1), 3 * (update % 3))))
     metrics = log.metrics()
     for name in ("replay/own_sampled", "replay/own_sampled_episodes"):
         assert [metrics[f"{name}/member_{member}"] for member in (0, 1)] == pytest.approx([1 / 3, 2 / 3])
@@ -169,7 +171,7 @@ def test_each_of_many_batches_is_booked_once():
 
 def test_a_single_agents_batches_are_not_booked():
     ring, log = played((0, 0)), BatchLog(members=1)
-    log.record(sample_at(ring, [[0], [1]], (False,)), ring)
+    log.record(origins_at(ring, [[0], [1]], (False,)))
     assert log.metrics() == {}
 
 

@@ -193,7 +193,7 @@ def test_what_the_ensemble_did_is_no_members_own(collected):
         if isinstance(event, Collected):
             lines += log.record(event)
         else:
-            batches.record(event.sample, ring)
+            batches.record(event.origins)
     assert lines and {line["member"] for line in lines} == {None}
     metrics = batches.metrics()
     assert metrics["replay/own_sampled/mean"] == metrics["replay/own_sampled_episodes/mean"] == 0.0

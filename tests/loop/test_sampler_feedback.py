@@ -80,11 +80,12 @@ def play(loop, ring, iteration):
 def test_a_sampler_is_told_the_errors_of_each_batch_at_its_places():
     ring = tiny_ring(lanes=2, capacity=400, iteration_steps=40)
     events = play(loop_with(Listening(), lambda updates: np.full((4, 3), float(updates))), ring, 1)
-    samples = [event.sample for event in events if isinstance(event, Learned)]
+    origins = [event.origins for event in events if isinstance(event, Learned)]
     told = ring.sampler_memory["told"]
-    assert len(told) == len(samples) == 8
-    for number, ((places, errors), sample) in enumerate(zip(told, samples, strict=True)):
-        np.testing.assert_array_equal(places.position, sample.places.position)
+    assert len(told) == len(origins) == 8
+    for number, ((places, errors), seen) in enumerate(zip(told, origins, strict=True)):
+        owner = ring.owners(places.lane.reshape(-1), places.position.reshape(-1))
+        np.testing.assert_array_equal(owner, seen.owner.reshape(-1))
         np.testing.assert_array_equal(errors, np.full((4, 3), number))
 
 

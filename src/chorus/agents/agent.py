@@ -58,6 +58,15 @@ class MemberOutputs(NamedTuple):
     features: Float[Array, "K N D"]
 
 
+class Learning(NamedTuple):
+    """`Agent.update` as traced functions, for compiled training: a gradient step without the target network, which
+    `move_target` updates after every `target_period` of them."""
+
+    step: Callable[[AgentState, Batch], tuple[AgentState, Float[Array, "B N"]]]
+    move_target: Callable[[AgentState], Any]
+    target_period: int
+
+
 @dataclass(frozen=True)
 class Agent:
     """`act` evaluates only the acting member of each slot, `propose` all members; `value` is each member's value of an
@@ -65,7 +74,8 @@ class Agent:
 
     `init` is compiled, so that its shapes can be asked for without tracing it again. `update` donates the state it is
     given. Beside the new state it returns the absolute TD error of each member's main head per transition, [B, N], as
-    a device array: nothing waits for it unless it is read.
+    a device array: nothing waits for it unless it is read. An agent without `learning` is trained by the host loop
+    only.
     """
 
     init: Callable[[PRNGKeyArray], AgentState]
@@ -74,6 +84,7 @@ class Agent:
     value: Callable[[Any, Array, Array], Float[Array, "E N"]]
     update: Callable[[AgentState, Batch], tuple[AgentState, Float[Array, "B N"]]]
     inspect: Callable[[Any, Array], MemberOutputs]
+    learning: Learning | None = None
 
 
 def explore(

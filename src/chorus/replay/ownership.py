@@ -127,6 +127,16 @@ class Episodes:
             place = self._newest_number[lane] % self._rows
             self._last_change[lane, place] = np.where(begins, 0, position)[lane]
 
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """Its state, in the order of `chorus.replay.device.EpisodeNumbers`."""
+        return (
+            self._number,
+            self._last_change,
+            self._newest_number,
+            self._newest_position,
+            self._newest_owner,
+        )
+
     def look_up(
         self, lane: Int[np.ndarray, "*b"], position: Int[np.ndarray, "*b"]
     ) -> tuple[Int[np.ndarray, "*b"], Bool[np.ndarray, "*b"]]:

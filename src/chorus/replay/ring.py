@@ -21,11 +21,12 @@ from jaxtyping import Bool, Float, Int, Integer, Shaped
 from chorus.errors import ChorusError
 from chorus.replay.columns import Columns, ColumnTypes, ring_slices, row_bytes
 from chorus.replay.ownership import Episodes, Ownership
+from chorus.replay.packing import pack, packed_type, unpack
 
 TRANSITION, TERMINATED, TRUNCATED = 1, 2, 4
 # The owner of a transition whose action all members chose together; no member has this number.
 ENSEMBLE = 65_535
-_ENDED = TERMINATED | TRUNCATED
+ENDED = TERMINATED | TRUNCATED
 
 # Final observations need rows, too. A ring of moderate size has one per transition, which is enough for episodes of
 # one step; a huge ring has enough for episodes of eight steps and more on average.
@@ -54,16 +55,20 @@ class RingLayout:
     action_dtype: np.dtype = np.dtype(np.int32)  # noqa: RUF009 (immutable)
 
     def types(self) -> ColumnTypes:
-        stored = self.observation_shape if self.frame_stack == 1 else self.observation_shape[1:]
         mask: ColumnTypes = {"mask": ((-(-self.masked_members // 8),), np.dtype(np.uint8))}
         return {
-            "observation": (stored, self.observation_dtype),
+            "observation": packed_type(self.frame_shape, self.observation_dtype),
             "action": (self.action_shape, self.action_dtype),
             "reward": ((), np.dtype(np.float32)),
             "flags": ((), np.dtype(np.uint8)),
             "owner": ((), np.dtype(np.uint16)),
             **(mask if self.masked_members else {}),
         }
+
+    @property
+    def frame_shape(self) -> tuple[int, ...]:
+        """What one row holds of an observation."""
+        return self.observation_shape if self.frame_stack == 1 else self.observation_shape[1:]
 
     @property
     def lane_capacity(self) -> int:
@@ -171,16 +176,21 @@ class Ring:
 
     def _append(self, lanes: Int[np.ndarray, " S"], observation: Shaped[np.ndarray, "S ..."]) -> None:
         position = self.cursor.end[lanes]
+        self.check_room(lanes, position)
+        row = self.physical(lanes, position)
+        frame = observation if self.layout.frame_stack == 1 else observation[:, -1]
+        self._flat["observation"][row] = pack(frame, self.layout.frame_shape)
+        self._flat["flags"][row] = 0
+        self.cursor.end[lanes] += 1
+
+    def check_room(self, lanes: Int[np.ndarray, " S"], position: Int[np.ndarray, " S"]) -> None:
+        """Refuse to write at these positions if a kept checkpoint still needs what is there."""
         if np.any(position - self.layout.rows >= self._protected[lanes]) and np.all(self._protected >= 0):
             raise ChorusError(
                 f"episodes of fewer than {_SHORTEST_EPISODES_OF_HUGE_RINGS} steps on average overrun the replay's "
                 f"{self.layout.rows} rows per lane with their final observations; a smaller --buffer-size "
                 "(a replay of at most 2 GB in all) has room for any episodes"
             )
-        row = self.physical(lanes, position)
-        self._flat["observation"][row] = observation if self.layout.frame_stack == 1 else observation[:, -1]
-        self._flat["flags"][row] = 0
-        self.cursor.end[lanes] += 1
 
     def _shrink_window(self) -> None:
         cursor, layout = self.cursor, self.layout
@@ -216,7 +226,7 @@ class Ring:
         last = self.cursor.end[lane] - 1
         reach = np.minimum(position[:, None] + np.arange(steps), last[:, None])
         flags = self._flat["flags"][self.physical(lane[:, None], reach)]
-        ended = (flags & _ENDED) > 0
+        ended = (flags & ENDED) > 0
         length = np.where(ended.any(axis=1), ended.argmax(axis=1) + 1, steps)
         complete = ended.any(axis=1) | (position + steps <= last)
         return ((flags[:, 0] & TRANSITION) > 0) & complete, length
@@ -250,16 +260,21 @@ class Ring:
         stored, stack = self._flat["observation"], self.layout.frame_stack
         self.columns.prefetch("observation", lane, np.maximum(position - (stack - 1), 0), stack + steps)
         if stack == 1:
-            return stored[self.physical(lane, position)], stored[self.physical(lane, position + length)]
+            return self._unpack(stored[self.physical(lane, position)]), self._unpack(
+                stored[self.physical(lane, position + length)]
+            )
         lane = lane[:, None]
         before = position[:, None] + np.arange(1 - stack, 1)
         after = position[:, None] + np.minimum(np.arange(1, steps + 1), length[:, None])
-        observation = np.take(stored, self.physical(lane, before), axis=0)
+        observation = self._unpack(np.take(stored, self.physical(lane, before), axis=0))
         # A row without a transition ends its episode: frames up to the newest such row belong to earlier episodes.
         goes_on = (self._flat["flags"][self.physical(lane, before[:, :-1])] > 0) & (before[:, :-1] >= 0)
         same_episode = np.logical_and.accumulate(goes_on[:, ::-1], axis=1)[:, ::-1]
         observation[:, :-1][~same_episode] = 0
-        return observation, np.take(stored, self.physical(lane, after), axis=0)
+        return observation, self._unpack(np.take(stored, self.physical(lane, after), axis=0))
+
+    def _unpack(self, stored: Shaped[np.ndarray, "..."]) -> Shaped[np.ndarray, "..."]:
+        return np.asarray(unpack(stored, self.layout.frame_shape, self.layout.observation_dtype))
 
     def owners(self, lane: Int[np.ndarray, " B"], position: Int[np.ndarray, " B"]) -> Integer[np.ndarray, " B"]:
         """The member that generated each of the given transitions, or `ENSEMBLE`."""
@@ -287,16 +302,24 @@ class Ring:
         return self._maintain(Episodes(self.layout.lanes, self.layout.rows))
 
     def _maintain(self, index: Index) -> Index:
-        for lane in range(self.layout.lanes):
-            found = np.flatnonzero(self.window("flags", lane) & TRANSITION)
-            index.fill(lane, self.window("owner", lane)[found], self.cursor.oldest[lane] + found)
         self._indexes.append(index)
+        return self.fill(index)
+
+    def fill(self, index: Index) -> Index:
+        """Add all transitions of the window to an index."""
+        for lane in range(self.layout.lanes):
+            index.fill(lane, *self.transitions_of(lane))
         return index
+
+    def transitions_of(self, lane: int) -> tuple[Integer[np.ndarray, " P"], Int[np.ndarray, " P"]]:
+        """Owners and positions of the transitions in one lane's window, oldest first."""
+        found = np.flatnonzero(self.window("flags", lane) & TRANSITION)
+        return self.window("owner", lane)[found], self.cursor.oldest[lane] + found
 
     def incomplete_from(self, steps: int) -> Int[np.ndarray, " E"]:
         """Each lane's first position without a complete n-step window; none after it has one."""
         lane = np.arange(self.layout.lanes)[:, None]
         before = self.cursor.end[:, None] - np.arange(2, steps + 1)
         flags = self._flat["flags"][self.physical(lane, before)]
-        goes_on = ((flags & (TRANSITION | _ENDED)) == TRANSITION) & (before >= 0)
+        goes_on = ((flags & (TRANSITION | ENDED)) == TRANSITION) & (before >= 0)
         return self.cursor.end - 1 - np.logical_and.accumulate(goes_on, axis=1).sum(axis=1)

@@ -10,7 +10,10 @@ from jaxtyping import Bool, Float, Int, Integer
 
 from chorus.components import ABOVE_0, SHARE, Component, option, register
 from chorus.errors import ChorusError
+from chorus.replay import drawing
 from chorus.replay.batch import Batch
+from chorus.replay.device import DeviceRing
+from chorus.replay.drawing import CompiledSampler, Sizes
 from chorus.replay.ring import Ring
 
 _MOST_ROUNDS = 1_000
@@ -52,6 +55,10 @@ class Sampler(Component, ABC, interface="sampler"):
         """Which members will learn from the transitions that are stored now; None for all of them."""
         return None
 
+    def compiled(self, ring: DeviceRing, sizes: Sizes) -> CompiledSampler | None:
+        """The same sampler as traced functions, for compiled training; without it training uses the host loop."""
+        return None
+
     def feedback(self, ring: Ring, places: Places, errors: Float[np.ndarray, "B N"]) -> None:
         """Called after a gradient step with the places [B, M] of its batch and each member's absolute TD errors.
 
@@ -67,6 +74,9 @@ class Shared(Sampler):
 
     def sample(self, ring: Ring, rng: np.random.Generator, batch_size: int, steps: int, members: int) -> Sample:
         return read_sample(ring, draw_uniform(ring, rng, batch_size, steps), steps, members)
+
+    def compiled(self, ring: DeviceRing, sizes: Sizes) -> CompiledSampler:
+        return drawing.shared(ring, sizes)
 
 
 @register
@@ -96,6 +106,9 @@ class SelfOversampled(Sampler):
         columns = zip(*(places or common for places in own), strict=True)
         places = Places(*(np.stack(column, axis=1) for column in columns))
         return read_sample(ring, places, steps, members, coins & np.array([one is None for one in own]))
+
+    def compiled(self, ring: DeviceRing, sizes: Sizes) -> CompiledSampler:
+        return drawing.self_oversampled(ring, sizes, self.own_probability, self.joint_coin)
 
     def problems(self, config: Any, spec: Any) -> Iterator[str]:
         agent = config.agent
@@ -134,6 +147,23 @@ class BootstrapMasked(Sampler):
     def draw_mask(self, rng: np.random.Generator, lanes: int, members: int) -> Bool[np.ndarray, "E N"]:
         """Which members will learn from the transitions that are stored now."""
         return rng.random((lanes, members)) < self.keep_probability
+
+    def compiled(self, ring: DeviceRing, sizes: Sizes) -> CompiledSampler:
+        return drawing.bootstrap_masked(ring, sizes, self.keep_probability)
+
+
+_HOST_METHODS = ("sample", "draw_mask", "feedback")
+
+
+def has_compiled_form(sampler: Sampler) -> bool:
+    """Whether `compiled` is defined, and not before a subclass changed what it should do."""
+    order = type(sampler).__mro__
+
+    def defined_in(name: str) -> int:
+        return next(place for place, kind in enumerate(order) if name in vars(kind))
+
+    place = defined_in("compiled")
+    return order[place] is not Sampler and all(place <= defined_in(name) for name in _HOST_METHODS)
 
 
 def read_sample(

@@ -21,6 +21,7 @@ from chorus.runs.resources import check_resources, ends_with_episode, ring_layou
 from chorus.runs.run_directory import RunDirectory
 from chorus.runs.trackers import Tracker
 from chorus.runs.training import Training
+from chorus.training.compiled import CompiledLoop, obstacle
 from chorus.training.decisions import choose_actions
 from chorus.training.diagnostics import Diagnostics
 from chorus.training.evaluate import Evaluator
@@ -81,6 +82,14 @@ class Assembly:
         return HostStepper(make_envs, decide, slots, redraw_each_step, life_loss)
 
     def loop(self) -> Loop:
+        """Compiled where the environment and all components can be; `obstacle` says why not."""
+        loop = self.host_loop()
+        return loop if self.obstacle(loop) or not isinstance(loop.stepper, JaxStepper) else CompiledLoop.of(loop)
+
+    def obstacle(self, loop: Loop) -> str | None:
+        return obstacle(loop, ring_layout(self.config, self.spec))
+
+    def host_loop(self) -> Loop:
         config = self.config
         return Loop(
             agent=self.agent,
@@ -137,8 +146,11 @@ class Assembly:
     def training(
         self, directory: RunDirectory, progress: ProgressView, trackers: list[Tracker], keep_replay: bool
     ) -> Training:
+        loop = self.loop()
+        if problem := self.obstacle(loop):
+            progress.say(problem)
         return Training(
-            loop=self.loop(),
+            loop=loop,
             evaluator=self.evaluator(),
             evaluation=self.config.evaluation,
             diagnostics=Diagnostics(self.agent, self.config.agent.members),

@@ -201,7 +201,7 @@ class Training:
         for event in self.loop.run(state, ring, iteration, keys, rng, first):
             if isinstance(event, Learned):
                 state, updates = event.state, event.updates
-                batches.record(event.sample, ring)
+                batches.record(event.origins)
                 continue
             last = event.step
             for record in episodes.record(event):

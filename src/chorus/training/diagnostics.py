@@ -19,7 +19,9 @@ from chorus.ensemble.measures import (
     value_spread,
 )
 from chorus.replay.ring import TRANSITION, Ring
-from chorus.replay.samplers import Sample, draw_uniform
+from chorus.replay.samplers import draw_uniform
+from chorus.spaces import AnyArray
+from chorus.training.loop import Origins
 
 # States that are inspected, and how many at once: the activations of ten convolutional members need memory.
 _STATES, _AT_ONCE = 1_024, 128
@@ -45,15 +47,15 @@ class BatchLog:
 
     def __post_init__(self) -> None:
         self.own, self.own_episodes = np.zeros(self.members), np.zeros(self.members)
-        self._pending: list[tuple[np.ndarray, ...]] = []
+        self._pending: list[tuple[AnyArray, ...]] = []
 
-    def record(self, sample: Sample, ring: Ring) -> None:
-        """`ring` as it was when the sample was drawn."""
-        if self.members == 1:
+    def record(self, origins: Origins | None) -> None:
+        """One batch; None for those of a single agent."""
+        if origins is None:
             return
         self.batches += 1
-        self.owns_nothing += int(sample.owns_nothing.sum())
-        self._pending.append((sample.owner, *ring.episodes.look_up(sample.places.lane, sample.places.position)))
+        self.owns_nothing += int(origins.owns_nothing.sum())
+        self._pending.append(origins[:3])
         if len(self._pending) == _BATCHES_PER_COUNT:
             self._count()
 

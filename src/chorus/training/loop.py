@@ -13,6 +13,7 @@ from jaxtyping import Bool, Float, Integer
 from chorus.agents.agent import Agent, AgentState
 from chorus.replay.ring import ENSEMBLE, Ring
 from chorus.replay.samplers import Sample
+from chorus.spaces import AnyArray
 from chorus.training.acting import ActingRule, LinearEpsilon
 from chorus.training.settings import ReplaySettings, Schedule
 from chorus.training.stepper import Keys, Stepper, Steps
@@ -31,12 +32,34 @@ class Collected(NamedTuple):
     ended: Bool[np.ndarray, " E"]
 
 
+class Origins(NamedTuple):
+    """Where the transitions of a batch come from: their owners, a number for the episode of each, and whether one owner
+    alone played the part of it in the window; and which members got the common batch because they own nothing yet."""
+
+    owner: Integer[AnyArray, "B M"]
+    episode: Integer[AnyArray, "B M"]
+    alone: Bool[AnyArray, "B M"]
+    owns_nothing: Bool[AnyArray, " N"]
+
+
 class Learned(NamedTuple):
-    """One gradient step was made with this sample; `updates` counts gradient steps over the whole run."""
+    """One gradient step was made; `updates` counts gradient steps over the whole run.
+
+    `state` is the newest state when the event is handed over, and holds until the next event: it is donated then. A
+    single agent owns all of its data, and `origins` is None.
+    """
 
     updates: int
     state: AgentState
-    sample: Sample
+    origins: Origins | None
+
+
+def origins_of(sample: Sample, ring: Ring, members: int) -> Origins | None:
+    """Looked up when the sample was drawn: what is stored next may change whether an episode has one owner."""
+    if members == 1:
+        return None
+    places = sample.places
+    return Origins(sample.owner, *ring.episodes.look_up(places.lane, places.position), sample.owns_nothing)
 
 
 @dataclass(frozen=True)
@@ -94,7 +117,7 @@ class Loop:
                 while updates < self.updates_due(step):
                     state, sample = self._learn(state, ring, rng)
                     updates += 1
-                    yield Learned(updates, state, sample)
+                    yield Learned(updates, state, origins_of(sample, ring, self.members))
         finally:
             rollout.close()
 

@@ -77,7 +77,7 @@ class Stepper(Protocol):
         ...
 
 
-class _JaxCarry(NamedTuple):
+class JaxCarry(NamedTuple):
     state: Any
     observation: Array
     first: Bool[Array, " E"]
@@ -88,7 +88,7 @@ class _JaxCarry(NamedTuple):
 
 @dataclass
 class JaxRollout:
-    carry: _JaxCarry
+    carry: JaxCarry
     keys: tuple[PRNGKeyArray, PRNGKeyArray, PRNGKeyArray]
 
     @property
@@ -116,7 +116,7 @@ class JaxStepper:
         state, observation = self._reset(jax.random.split(jax.random.fold_in(keys.env, 0), self.slots))
         zeros = jnp.zeros(self.slots, jnp.int32)
         first = jnp.ones(self.slots, bool)
-        carry = _JaxCarry(state, observation, first, zeros, zeros, jnp.ones((), jnp.int32))
+        carry = JaxCarry(state, observation, first, zeros, zeros, jnp.ones((), jnp.int32))
         return JaxRollout(carry, (keys.act, keys.member, keys.env))
 
     def advance(
@@ -128,10 +128,11 @@ class JaxStepper:
     def frames(self, rollout: JaxRollout, steps: Steps) -> list[np.ndarray]:
         return [self._env.render(observation) for observation in steps.next_observation[:, 0]]
 
-    def _advance(self, params: Any, shares: Array, carry: _JaxCarry, keys: Any, epsilon: Array) -> Any:
-        return jax.lax.scan(lambda c, e: self._one(params, shares, c, keys, e), carry, epsilon)
+    def _advance(self, params: Any, shares: Array, carry: JaxCarry, keys: Any, epsilon: Array) -> Any:
+        return jax.lax.scan(lambda c, e: self.step(params, shares, c, keys, e), carry, epsilon)
 
-    def _one(self, params: Any, shares: Array, carry: _JaxCarry, keys: Any, epsilon: Array) -> tuple[_JaxCarry, Steps]:
+    def step(self, params: Any, shares: Array, carry: JaxCarry, keys: Any, epsilon: Array) -> tuple[JaxCarry, Steps]:
+        """One step of every slot, as a traced function."""
         act_key, member_key, env_key = (jax.random.fold_in(key, carry.time) for key in keys)
         member = redraw(carry.member, carry.first | self._redraw_each_step, shares, member_key)
         action, measured = self._decide(params, carry.observation, member, act_key, epsilon)
@@ -165,7 +166,7 @@ class JaxStepper:
             "measured": measured,
         }
         elapsed = jnp.where(ended, 0, elapsed)
-        return _JaxCarry(next_state, reset_observation, ended, member, elapsed, carry.time + 1), Steps(**columns)
+        return JaxCarry(next_state, reset_observation, ended, member, elapsed, carry.time + 1), Steps(**columns)
 
 
 @dataclass
