@@ -94,14 +94,9 @@ def test_the_preset_with_one_member_is_sac():
     assert config("ensemble-sac", members=1) == config("sac")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("kind", "loss"),
-    [
-        pytest.param(Members(), Squared(), marks=pytest.mark.slow),
-        (Cross(), CERL_LOSS),
-        pytest.param(CrossOwn(), CERL_LOSS, marks=pytest.mark.slow),
-    ],
-    ids=type,
+    ("kind", "loss"), [(Members(), Squared()), (Cross(), CERL_LOSS), (CrossOwn(), CERL_LOSS)], ids=type
 )
 def test_grouping_changes_nothing(kind, loss):
     learnt = []
