@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from chorus.cli.main import main
 from running import command, environment
 
 PAGE = Path(__file__).parents[2] / "docs" / "extending.md"
@@ -44,13 +45,15 @@ def test_every_component_of_the_page_is_listed(plugin):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("preset", PRESETS)
-def test_every_preset_of_the_page_trains(preset, plugin, tmp_path):
+def test_every_preset_of_the_page_trains(preset, plugin, tmp_path, capsys):
     env, place, kind = PRESETS[preset]
-    chorus("train", preset, "--plugin", plugin, "--env", env, *SMALL, "--out", tmp_path)
+    assert main(["train", preset, "--plugin", str(plugin), "--env", env, *SMALL, "--out", str(tmp_path)]) == 0
     (run,) = tmp_path.iterdir()
     node = json.loads((run / "config.json").read_text(encoding="utf-8"))
     for name in place:
         node = node[name]
     assert node == kind
     assert json.loads((run / "status.json").read_text(encoding="utf-8"))["state"] == "finished"
-    assert "policy" in chorus("evaluate", run, "--episodes", "2")
+    capsys.readouterr()
+    assert main(["evaluate", str(run), "--episodes", "2"]) == 0
+    assert "policy" in capsys.readouterr().out

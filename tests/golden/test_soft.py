@@ -16,7 +16,7 @@ from chorus.envs.registry import describe
 from chorus.networks.gaussian import Gaussian, draw, squash_log_std
 from chorus.networks.layers import orthonormal
 from chorus.runs.assembly import count_parameters
-from soft_builders import soft_agent, soft_batch, soft_learner
+from soft_builders import soft_agent, soft_batch, soft_learner, soft_state
 
 
 def test_log_std_is_squashed_between_minus_ten_and_two():
@@ -99,11 +99,13 @@ def test_infinite_auxiliary_targets_leave_a_bounded_gradient():
 def test_the_entropy_target_is_half_a_nat_below_zero_for_each_number():
     """α (H - H̄) falls where H is above H̄ = -0.5 · 2 = -1: α must go down there, and up below."""
     agent = soft_agent(soft_learner(members=1))
-    state = jax.tree.map(np.array, jax.jit(agent.init)(jax.random.key(0)))
+    state = soft_state(agent)
+    # A narrow policy whatever it sees, as at the start of training.
+    state.params["policy"] = jax.tree.map(np.zeros_like, state.params["policy"])
     after, _ = agent.update(jax.tree.map(np.array, state), soft_batch())
     entropy = float(after.totals["entropy"][0])
     moved = float(after.params["log_temperature"][0] - state.params["log_temperature"][0])
-    # The initial policy is narrow, σ = e^-4: far below. Adam's first step is the learning rate.
+    # With heads of zero σ = e^-4: far below. Adam's first step is the learning rate.
     assert entropy < -1.0
     assert moved == pytest.approx(1e-2, rel=1e-3)
     # Its first moment is a tenth of the slope α (H + 0.5 · 2) in log α, with α = 1.

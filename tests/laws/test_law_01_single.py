@@ -1,5 +1,7 @@
 """Law 1: an ensemble of one is Double DQN; copies of one are that one; a tandem is an ensemble with copies."""
 
+from functools import cache
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -89,13 +91,16 @@ def played():
     """What ensembles made of the same two members store and learn in 48 steps and 10 updates; owners apart."""
     pair = tiny_params(tiny_network(members=2), (1,))
 
-    def play(order, acting):
-        learner = tiny_learner(members=len(order))
-        agent = tiny_agent(learner, tiny_network(members=len(order)), (1,))
+    @cache
+    def loop_of(members, acting):
+        agent = tiny_agent(tiny_learner(members=members), tiny_network(members=members), (1,))
         schedule = Schedule(total_steps=48, iteration_steps=48, learning_starts=8)
         epsilon = LinearEpsilon(final=0.2, decay_steps=1, warmup_steps=0)
-        loop = tiny_loop(agent, len(order), "Probe/Both-v0", schedule, acting=acting, epsilon=epsilon)
-        ring, state = ring_for(loop), state_with(agent, members_taken(pair, order))
+        return tiny_loop(agent, members, "Probe/Both-v0", schedule, acting=acting, epsilon=epsilon)
+
+    def play(order, acting):
+        loop = loop_of(len(order), acting)
+        ring, state = ring_for(loop), state_with(loop.agent, members_taken(pair, order))
         for event in loop.run(state, ring, 1, training_keys(0, 1), np.random.default_rng(0)):
             state = getattr(event, "state", state)
         columns = {name: column.copy() for name, column in ring.columns.arrays.items()}
@@ -103,7 +108,7 @@ def played():
 
     return {
         "one": play([0], Uniform()),
-        "three copies": play([0, 0, 0], Uniform()),
+        "four copies": play([0, 0, 0, 0], Uniform()),
         "tandem": play([0, 1], Tandem(passive_share=0.25)),
         "four": play([0, 0, 0, 1], Uniform()),
     }
@@ -111,10 +116,10 @@ def played():
 
 def test_copies_that_act_in_turn_gather_and_learn_what_one_does(played):
     owner, data, state = played["one"]
-    owners, copied_data, copied_state = played["three copies"]
-    assert set(owners.ravel()) == {0, 1, 2} and set(owner.ravel()) == {0}
+    owners, copied_data, copied_state = played["four copies"]
+    assert set(owners.ravel()) == {0, 1, 2, 3} and set(owner.ravel()) == {0}
     assert_trees_close(copied_data, data, rtol=0, atol=0)
-    for i in range(3):
+    for i in range(4):
         assert_trees_close(members_taken(copied_state.params, [i]), state.params)
         np.testing.assert_allclose(copied_state.totals["td_loss"][i], state.totals["td_loss"][0], rtol=1e-5)
 

@@ -44,7 +44,7 @@ def test_the_view_of_a_member_is_its_row_of_the_full_pass(form, shared):
 
 
 @pytest.mark.parametrize("copies", [1, MEMBERS], ids=["shared batch", "a batch a member"])
-@pytest.mark.parametrize("shared", [0, 2])
+@pytest.mark.parametrize("shared", [0, pytest.param(2, marks=pytest.mark.slow)])
 def test_all_forms_agree_in_value_and_gradient(shared, copies):
     observation = tiny_batch(size=3, copies=copies, shape=IMAGE).observation
     params = tiny_params(conv_network(shared, "batched"), IMAGE)

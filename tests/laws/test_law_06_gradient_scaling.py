@@ -66,12 +66,12 @@ N, TEN = 3, (100, 90, 80, 70, 60, 50, 40, 30, 20, 10)
 # What each of the layers 1 to 4 is divided by; the last layer never is. Layers 1 to 3 are the encoder.
 TABLE = [
     pytest.param(Members(), N, 0, [1, 1, 1, 1], id="L=0"),
-    pytest.param(Members(), N, 1, [N, 1, 1, 1], id="L=1"),
-    pytest.param(Members(), N, 2, [N, N, 1, 1], id="L=2"),
+    pytest.param(Members(), N, 1, [N, 1, 1, 1], id="L=1", marks=pytest.mark.slow),
+    pytest.param(Members(), N, 2, [N, N, 1, 1], id="L=2", marks=pytest.mark.slow),
     pytest.param(Members(), N, 3, [N, N, N, 1], id="L=3"),
-    pytest.param(Members(), N, 4, [N, N, N, N], id="L=4"),
+    pytest.param(Members(), N, 4, [N, N, N, N], id="L=4", marks=pytest.mark.slow),
     pytest.param(Cross(), N, 0, [N, N, N, N], id="CERL L=0"),
-    pytest.param(Cross(), N, 3, [N * N, N * N, N * N, N], id="CERL L=3"),
+    pytest.param(Cross(), N, 3, [N * N, N * N, N * N, N], id="CERL L=3", marks=pytest.mark.slow),
     pytest.param(CrossOwn(), N, 0, [N, N, N, N], id="CERL self-target"),
     pytest.param(Horizons(horizons=TEN), 2, 0, [10, 10, 10, 10], id="MH"),
 ]

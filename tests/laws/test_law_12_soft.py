@@ -1,6 +1,7 @@
 """Law 12: Ensemble SAC with one member is SAC; a member depends on itself alone; groups change nothing."""
 
 import itertools
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -73,7 +74,7 @@ def test_one_member_is_textbook_sac_update_for_update():
     # With a large epsilon steps grow with their gradients: twice the loss would be seen, and another entropy target.
     learner = soft_learner(members=1, optimizer=Adam(learning_rate=0.1, epsilon=10.0))
     agent = soft_agent(learner)
-    state = jax.tree.map(np.array, agent.init(jax.random.key(0)))
+    state = soft_state(agent)
     params, targets, optimizers = state.params, state.target_params, state.optimizer
     step = jax.jit(lambda *given: textbook(*given, learner))
     for update in range(4):
@@ -93,20 +94,15 @@ def test_the_preset_with_one_member_is_sac():
     assert config("ensemble-sac", members=1) == config("sac")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("kind", "loss"),
-    [
-        pytest.param(Members(), Squared(), marks=pytest.mark.slow),
-        (Cross(), CERL_LOSS),
-        pytest.param(CrossOwn(), CERL_LOSS, marks=pytest.mark.slow),
-    ],
-    ids=type,
+    ("kind", "loss"), [(Members(), Squared()), (Cross(), CERL_LOSS), (CrossOwn(), CERL_LOSS)], ids=type
 )
 def test_grouping_changes_nothing(kind, loss):
     learnt = []
     for at_once in (2, 3):
         agent = soft_agent(soft_learner(kind, loss=loss), at_once)
-        state = agent.init(jax.random.key(0))
+        state = soft_state(agent)
         for update in range(3):
             state, errors = agent.update(state, soft_batch(seed=update))
         seen = np.zeros((3, 4), np.float32)
@@ -122,7 +118,7 @@ def test_the_acting_member_acts():
     state, key = soft_state(agent), jax.random.key(1)
     seen, member = np.full((4, 4), 0.3, np.float32), np.array([2, 0, 1, 2])
     acted = jax.jit(agent.act)(state.params, seen, member, key, np.float32(0))
-    policies = soft_networks(learner).distribution(state.params["policy"], seen[:, None])
+    policies = jax.jit(soft_networks(learner).distribution)(state.params["policy"], seen[:, None])
     noise = jax.random.normal(jax.random.split(key)[0], (4, 2))
     own = Gaussian(*(column[np.arange(4), member] for column in policies))
     np.testing.assert_allclose(acted, draw(own, noise)[0], rtol=1e-4, atol=1e-5)
@@ -138,13 +134,14 @@ def test_targets_ask_who_they_should_about_whose_actions(kind):
     params, critics = state.params, state.target_params
     params["log_temperature"] += np.float32([0.0, 0.5])
     seed = jnp.asarray(state.noise)
-    targets = prepare(learner, networks, params, critics, batch, seed, jnp.int32(0)).targets
+    targets = jax.jit(partial(prepare, learner, networks))(params, critics, batch, seed, jnp.int32(0)).targets
     noise = draw_noise(seed, jnp.int32(0), 2, 3, 2)
-    action, log_prob = draw(networks.distribution(params["policy"], batch.next_observation), noise.next)
+    distribution, values_of = jax.jit(networks.distribution), jax.jit(networks.values)
+    action, log_prob = map(np.asarray, draw(distribution(params["policy"], batch.next_observation), noise.next))
     for b, i, k in itertools.product(range(3), range(2), range(2)):
         asked = i if isinstance(kind, CrossOwn) else k
-        values = networks.values(critics, batch.next_observation[b : b + 1], action[b : b + 1, k : k + 1])
-        soft = values[:, 0, asked, k].min() - np.exp(params["log_temperature"][k]) * log_prob[b, k]
+        values = values_of(critics, batch.next_observation[b : b + 1], action[b : b + 1, k : k + 1])
+        soft = np.asarray(values)[:, 0, asked, k].min() - np.exp(params["log_temperature"][k]) * log_prob[b, k]
         expected = batch.rewards[b, 0, 0] + 0.99 * (1 - batch.terminated[b, 0]) * soft
         assert float(targets[b, i, k, 0]) == pytest.approx(float(expected), rel=1e-4, abs=1e-5)
 

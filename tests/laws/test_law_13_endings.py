@@ -1,6 +1,6 @@
 """Law 13: termination gives target = reward; truncation bootstraps. From the replay to the target."""
 
-from functools import partial
+from functools import cache, partial
 
 import jax
 import jax.numpy as jnp
@@ -12,7 +12,7 @@ from chorus.agents.sac_losses import prepare
 from chorus.ensemble.targets import td_targets
 from chorus.ensemble.value_map import Members
 from chorus.replay.samplers import Shared
-from soft_builders import soft_agent, soft_learner, soft_networks
+from soft_builders import soft_agent, soft_learner, soft_networks, soft_state
 
 VALUE, GAMMA = 10.0, 0.5
 
@@ -71,6 +71,13 @@ def test_truncation_bootstraps_with_the_discount_of_the_rewards_it_had(n_step, e
     assert targets_of_an_episode(n_step, terminated=False, truncated=True) == pytest.approx(expected)
 
 
+@cache
+def soft_preparation():
+    """One agent's state and its targets, compiled once for both endings."""
+    learner = soft_learner(members=1, discount=GAMMA)
+    return soft_state(soft_agent(learner, observed=1)), jax.jit(partial(prepare, learner, soft_networks(learner)))
+
+
 @pytest.mark.parametrize("n_step", [1, 2])
 @pytest.mark.parametrize("terminated", [True, False])
 def test_soft_targets_end_and_bootstrap_alike(terminated, n_step):
@@ -78,11 +85,10 @@ def test_soft_targets_end_and_bootstrap_alike(terminated, n_step):
     batch = batch_of_an_episode(
         n_step, terminated, not terminated, np.zeros((1, 2)), action_shape=(2,), action_dtype=np.dtype(np.float32)
     )
-    learner = soft_learner(members=1, discount=GAMMA, initial_temperature=1e-9)
-    state = soft_agent(learner, observed=1).init(jax.random.key(0))
-    critic = jax.tree.map(jnp.zeros_like, state.target_params)
+    state, prepared = soft_preparation()
+    critic = jax.tree.map(np.zeros_like, state.target_params)
     critic["heads"]["layer_2"]["bias"] += VALUE
-    prepared = jax.jit(partial(prepare, learner, soft_networks(learner)))
-    y = prepared(state.params, critic, batch, state.noise, state.updates).targets
+    params = {**state.params, "log_temperature": np.float32([np.log(1e-9)])}
+    y = prepared(params, critic, batch, state.noise, state.updates).targets
     found = {int(t): float(target) for t, target in zip(batch.observation[:, 0, 0], y[:, 0, 0, 0], strict=True)}
     assert found == pytest.approx(targets_of_an_episode(n_step, terminated, not terminated), rel=1e-4)

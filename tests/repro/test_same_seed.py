@@ -34,6 +34,7 @@ def test_a_process_that_compiles_everything_itself_writes_the_same_bytes(undistu
     assert logs(again) == logs(undisturbed["cartpole"])
 
 
+@pytest.mark.slow
 def test_another_seed_writes_other_losses_episodes_and_evaluations(undisturbed, tmp_path):
     assert main(["train", *RUNS["probe"], "--seed", "4", "--out", str(tmp_path), "--quiet"]) == 0
     first, (other,) = undisturbed["probe"], tmp_path.iterdir()

@@ -2,8 +2,12 @@
 
 import pytest
 
-import chorus
+from chorus.agents.agent import Agent
+from chorus.config.resolution import Request, resolve
 from chorus.envs.atari_games import named_sets
+from chorus.runs.assembly import Assembly
+from chorus.runs.lifecycle import create_run, train_run
+from chorus.runs.progress import Silent
 from running import records, status
 
 SHRUNK = {
@@ -13,10 +17,19 @@ SHRUNK = {
 GAMES = named_sets()["atari55"]
 
 
+@pytest.fixture(scope="module")
+def agents() -> dict[int, Agent]:
+    """One agent per number of actions: games that have as many share its compiled functions."""
+    return {}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("env_id", GAMES)
-def test_every_game_of_the_paper_trains(tmp_path, env_id):
-    run = chorus.train("double-dqn", env_id, scale="smoke", out=tmp_path, quiet=True, **SHRUNK)
+def test_every_game_of_the_paper_trains(tmp_path, agents, env_id):
+    request = Request(preset="double-dqn", env=env_id, scale="smoke", options=SHRUNK)
+    made, run = create_run(resolve(request), tmp_path)
+    agent = agents.setdefault(made.spec.actions.count, made.agent)
+    train_run(Assembly(made.config, made.spec, agent), run, Silent())
     assert status(run)["state"] == "finished"
     metrics = {record["metric"]: record for record in records(run / "metrics.jsonl")}
     assert metrics["losses/td_loss"]["value"] >= 0.0

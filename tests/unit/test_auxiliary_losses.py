@@ -1,7 +1,7 @@
 """An auxiliary loss with parameters of its own trains with either learner, and one without a weight changes nothing."""
 
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 
 import jax
 import jax.numpy as jnp
@@ -16,7 +16,7 @@ from chorus.ensemble.auxiliaries import Auxiliary, Mico, NoAuxiliary
 from chorus.ensemble.losses import weighted_mean
 from chorus.randomness import init_key
 from chorus.spaces import Discrete
-from soft_builders import soft_agent, soft_batch, soft_learner
+from soft_builders import soft_agent, soft_batch, soft_learner, soft_state
 
 
 @register
@@ -47,13 +47,20 @@ class ReadsEverything(Auxiliary):
         return sum(sizes)[None] + inputs.discount * jnp.mean(inputs.predictions)
 
 
+@cache
 def q(auxiliary):
+    """An agent with this auxiliary loss, compiled once, and what makes its batches."""
     learner = replace(tiny_learner(), auxiliary=auxiliary)
     return tiny_agent(learner, replace(tiny_network(), feature_layers=1)), tiny_batch
 
 
+@cache
 def sac(auxiliary, at_once=2):
     return soft_agent(replace(soft_learner(), auxiliary=auxiliary), at_once), soft_batch
+
+
+# Policies and critics take three times as long to compile as a network of values.
+BOTH = [pytest.param(q, id="q"), pytest.param(sac, id="sac", marks=pytest.mark.slow)]
 
 
 def own_params(state):
@@ -67,8 +74,9 @@ def learnt(agent, make_batch, updates=3):
     return state, errors
 
 
-@pytest.mark.parametrize(("build", "shape"), [(q, (3, 5)), (sac, (2, 3, 5))], ids=["q", "sac"])
-def test_own_parameters_are_part_of_the_state_and_are_learnt(build, shape):
+@pytest.mark.parametrize("build", BOTH)
+def test_own_parameters_are_part_of_the_state_and_are_learnt(build):
+    shape = (3, 5) if build is q else (2, 3, 5)
     agent, make_batch = build(RewardPrediction())
     before = jax.tree.map(np.array, agent.init(jax.random.key(0)))
     after, _ = learnt(agent, make_batch)
@@ -82,7 +90,7 @@ def test_own_parameters_are_part_of_the_state_and_are_learnt(build, shape):
     assert after.totals["auxiliary_loss"].shape == (3,) and np.all(np.asarray(after.totals["auxiliary_loss"]) > 0)
 
 
-@pytest.mark.parametrize("build", [q, sac])
+@pytest.mark.parametrize("build", BOTH)
 def test_the_loss_falls_if_it_is_learnt_long_enough(build):
     agent, make_batch = build(RewardPrediction(weight=0.9))
     state, batch, losses = agent.init(jax.random.key(0)), make_batch(), []
@@ -93,7 +101,7 @@ def test_the_loss_falls_if_it_is_learnt_long_enough(build):
     assert each[-1] < 0.5 * each[0]
 
 
-@pytest.mark.parametrize("build", [q, partial(sac, at_once=3)], ids=["q", "sac"])
+@pytest.mark.parametrize("build", [q, pytest.param(partial(sac, at_once=3), marks=pytest.mark.slow)], ids=["q", "sac"])
 def test_without_a_weight_the_numbers_are_those_of_no_auxiliary_loss(build):
     (plain, _), (unweighted, _) = (
         learnt(*build(auxiliary)) for auxiliary in (NoAuxiliary(), RewardPrediction(weight=0))
@@ -104,7 +112,7 @@ def test_without_a_weight_the_numbers_are_those_of_no_auxiliary_loss(build):
         np.testing.assert_array_equal(own, other)
 
 
-@pytest.mark.parametrize("build", [q, sac])
+@pytest.mark.parametrize("build", BOTH)
 @pytest.mark.parametrize("key", [jax.random.key(0), init_key(0)], ids=["threefry", "rbg"])
 def test_own_parameters_leave_the_initial_weights_of_the_network_alone(build, key):
     plain, with_own = (build(auxiliary)[0].init(key).params for auxiliary in (NoAuxiliary(), RewardPrediction()))
@@ -122,7 +130,7 @@ def test_the_initial_weights_are_those_of_the_network_alone():
     jax.tree.map(np.testing.assert_array_equal, alone, found)
 
 
-@pytest.mark.parametrize("build", [q, sac])
+@pytest.mark.parametrize("build", BOTH)
 def test_features_of_target_networks_can_be_read(build):
     state, _ = learnt(*build(ReadsEverything()))
     assert np.all(np.isfinite(state.totals["auxiliary_loss"]))
@@ -153,7 +161,7 @@ def test_errors_of_sac_are_the_mean_over_critics_in_any_grouping():
     found = []
     for at_once in (1, 3):
         agent = soft_agent(soft_learner(critics=1), at_once)
-        state = agent.init(jax.random.key(0))
+        state = soft_state(agent)
         # With a single critic, the lowest value is its value.
         values = jax.jit(agent.value)(state.params, batch.observation[:, 0], batch.action[:, 0])
         expected = np.abs(batch.rewards[:, :, 0] - values)

@@ -17,7 +17,7 @@ def types(state):
     return [(leaf.shape, leaf.dtype, getattr(leaf, "weak_type", False)) for leaf in jax.tree.leaves(state)]
 
 
-@pytest.mark.parametrize("kind", AGENTS)
+@pytest.mark.parametrize("kind", ["values", pytest.param("policies", marks=pytest.mark.slow)])
 def test_a_state_keeps_its_types(kind):
     agent, batch = AGENTS[kind]()
     state = agent.init(jax.random.key(0))
