@@ -163,6 +163,20 @@ def test_curves_leave_other_values_of_a_sweep_to_its_figure(capacity_sweep: Anal
     assert settings.panels[0].full and settings.panels[0].narrow is not None
 
 
+def test_curves_show_every_value_of_a_sweep_that_no_comparison_is_made_with(tmp_path: Path) -> None:
+    for fraction in (0.2, 0.6):
+        for seed in range(2):
+            SyntheticRun(
+                preset="self-oversampled",
+                seed=seed,
+                options={"own_probability": fraction},
+                level={"individual": 1.0, "aggregate": 1.0},
+                name=f"{fraction}-{seed}",
+            ).write(tmp_path)
+    context = context_of(tmp_path)
+    assert len({s.variant for s in main_series(context)}) == len(context.results.dataset.variants) == 2
+
+
 def test_games_are_smoothed_and_mujoco_tasks_beside_them_are_not(tmp_path: Path) -> None:
     for env, preset in ((MINATAR[0], "double-dqn"), ("Walker2d-v4", "sac")):
         SyntheticRun(preset=preset, env=env, iterations=60, iteration_steps=20_000).write(tmp_path)

@@ -210,13 +210,14 @@ def rank_by_defaults(singles: Sequence[Variant], variants: Sequence[Variant]) ->
     """Single agents in the order in which they are taken as the reference of a comparison.
 
     First come those with the fewest settings that differ from their preset's defaults, then those that differ least
-    from one of the plain ensembles, have the fewest settings at all, and have the most runs.
+    from one of the plain ensembles, have the fewest settings at all, and have the most runs; then the order of the
+    variants, which is by the numbers of their settings.
     """
     ensembles = [v for v in variants if v.role == "ensemble"]
 
-    def order(single: Variant) -> tuple[int, int, int, int, str]:
+    def order(single: Variant) -> tuple[int, int, int, int]:
         nearest = min((single.distance(ensemble) for ensemble in ensembles), default=0)
-        return single.changes, nearest, len(single.settings), -len(single.runs), single.label
+        return single.changes, nearest, len(single.settings), -len(single.runs)
 
     return sorted(singles, key=order)
 

@@ -12,7 +12,7 @@ from chorus.analysis.figures.drawing import Drawing, in_house_style, soften, tag
 from chorus.analysis.figures.style import GRID, MUTED, LineStyle
 
 # The paper leaves out games that the single agent hardly plays. It also leaves out the one game in which the ensemble
-# is better than the single agent, which would bias the correlation; here such games count.
+# is better than the single agent, which would bias the correlation; here such games count (Deviation D36).
 LOWEST_SINGLE_SCORE = 0.05
 FEWEST_POINTS = 3
 CORRELATION = (

@@ -48,13 +48,15 @@ def sweeps(context: AnalysisContext) -> Section:
 
 
 def main_series(context: AnalysisContext) -> list[Series]:
-    """The series of curves: without the other values of swept settings, which have figures of their own, and without
-    policies that act with modes."""
+    """The series of curves, without policies that act with modes.
+
+    Of a swept setting only the value that comparisons are made with is kept; the figure of the sweep has the others.
+    """
     groups = find_comparison_groups(context.results)
-    central = [v for g in groups for v in (g.single and g.single.variant, g.ensemble, g.cerl, g.tandem) if v]
-    swept = {v for axis in find_sweep_axes(context.results) for line in axis.lines for v in line}
-    kept = [v for v in context.results.dataset.variants if v in central or v not in swept]
-    return policies_of(context, kept)
+    central = {v for g in groups for v in (g.single and g.single.variant, g.ensemble, g.cerl, g.tandem) if v}
+    lines = [line for axis in find_sweep_axes(context.results) for line in axis.lines]
+    others = {v for line in lines if central & set(line) for v in line} - central
+    return policies_of(context, [v for v in context.results.dataset.variants if v not in others])
 
 
 def policies_of(context: AnalysisContext, variants: Sequence[Variant]) -> list[Series]:
