@@ -58,7 +58,35 @@ def test_the_demo_is_estimated_at_about_what_it_took(tmp_path):
 def test_every_family_of_environments_has_a_rate():
     from chorus.config.scales import SCALE_ROWS
 
-    assert {family for family, _ in SCALE_ROWS} <= costs._CPU.keys()
+    assert all({family for family, _ in SCALE_ROWS} <= rates.keys() for rates in costs._CPU.values())
+
+
+@pytest.mark.parametrize(
+    ("facts", "kind"),
+    [
+        ("vendor_id: AuthenticAMD\nmodel name\t: AMD EPYC 7B13\n", "AMD EPYC"),
+        ("model name\t: Intel(R) Xeon(R) CPU @ 2.20GHz\n", "slow"),
+        ("", "slow"),
+    ],
+)
+def test_a_machine_is_estimated_by_the_rates_of_its_processor(tmp_path, monkeypatch, facts, kind):
+    usual = costs._CPU["AMD EPYC"]
+    slow = {family: costs.Rate(2 * rate.step, 2 * rate.member) for family, rate in usual.items()}
+    monkeypatch.setattr(costs, "_CPU", {"AMD EPYC": usual, "slow": slow})
+    monkeypatch.setattr(costs, "_USUAL", "slow")
+    monkeypatch.setattr(costs, "_CPU_FACTS", tmp_path / "cpuinfo")
+    if facts:
+        (tmp_path / "cpuinfo").write_text(facts)
+    costs.measured_processor.cache_clear()
+    try:
+        assert costs.measured_processor() == kind
+        assert kind in costs.cpu_source()
+        found = laptop("double-dqn")
+    finally:
+        monkeypatch.undo()
+        costs.measured_processor.cache_clear()
+    started = costs._START_SECONDS
+    assert found - started == pytest.approx((laptop("double-dqn") - started) * (2 if kind == "slow" else 1))
 
 
 def test_a_forecast_corrects_its_estimate_by_what_was_seen(tmp_path, monkeypatch):

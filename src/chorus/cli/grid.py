@@ -156,7 +156,7 @@ def plan_lines(jobs: "Sequence[Job]") -> Iterator[str]:
 def plan(jobs: "Sequence[Job]", workers: int | None) -> str:
     """The number of runs, how many have ended, and the estimated cost of the rest."""
     from chorus.runs.progress import duration
-    from chorus.scheduling.costs import CPU_SOURCE, GPU_SOURCE, Forecast, gpu_words, on_gpu, work_left
+    from chorus.scheduling.costs import GPU_SOURCE, Forecast, cpu_source, gpu_words, on_gpu, work_left
 
     todo = [job for job in jobs if not job.has_ended]
     said = f"{len(jobs)} runs, {len(jobs) - len(todo)} already ended"
@@ -168,7 +168,7 @@ def plan(jobs: "Sequence[Job]", workers: int | None) -> str:
         costs.append(f"about {gpu_words(gpu_days)} ({GPU_SOURCE})")
     if on_cpu := [(job, share) for job, share in shares if not on_gpu(job.config)]:
         left = duration(Forecast().left(on_cpu, (), workers or 1))
-        costs.append(f"about {left} {f'with {workers} at once' if workers else 'of one core'} ({CPU_SOURCE})")
+        costs.append(f"about {left} {f'with {workers} at once' if workers else 'of one core'} ({cpu_source()})")
     return f"{said}: {', and '.join(costs)}"
 
 
