@@ -49,6 +49,11 @@ def while_a_checkpoint_is_written(run: Path) -> bool:
     return newest_checkpoint(run) >= 2 and (run / "checkpoints" / ".writing").exists()
 
 
+# Looking costs processor time that the run needs; only a checkpoint is written too fast for a pause like this.
+PAUSE_SECONDS = 0.005
+PAUSES = {while_a_checkpoint_is_written: 0.0005}
+
+
 def wait_for(condition: Callable[[], Any], seconds: float) -> Any:
     """The condition's first true value; files may come and go while it looks."""
     deadline = time.monotonic() + seconds
@@ -91,6 +96,6 @@ def kill_at(process: subprocess.Popen, run: Path, instant: Instant) -> None:
                     assert process.wait() == -signal.SIGKILL
                     return
                 process.send_signal(signal.SIGCONT)
-        time.sleep(0.0005)
+        time.sleep(PAUSES.get(instant, PAUSE_SECONDS))
     process.kill()
     pytest.fail(f"no instant {instant.__name__.replace('_', ' ')} in {PATIENCE_SECONDS} seconds")

@@ -70,9 +70,7 @@ def learnt(variant, probe):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("probe", VALUES)
-@pytest.mark.parametrize(
-    "variant", ["one member", "three members", pytest.param("three members, cerl", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("variant", VARIANTS)
 def test_every_critic_of_every_member_gets_the_number_right(variant, probe):
     *_, values = built(variant)
     params = learnt(variant, probe)["critic"]
@@ -84,7 +82,7 @@ def test_every_critic_of_every_member_gets_the_number_right(variant, probe):
 
 
 @pytest.mark.parametrize("probe", BEST)
-@pytest.mark.parametrize("variant", ["one member", "three members"])
+@pytest.mark.parametrize("variant", ["one member", pytest.param("three members", marks=pytest.mark.slow)])
 def test_every_members_policy_finds_the_best_action(variant, probe):
     agent, *_ = built(variant)
     observations = np.float32(list(BEST[probe]))[:, None]

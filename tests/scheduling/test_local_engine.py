@@ -15,17 +15,10 @@ from chorus.scheduling.grid import run_grid
 from chorus.scheduling.jobs import jobs_of, memory_bytes
 from chorus.studies.table import find_study
 from killing import PATIENCE_SECONDS, end_in_the_middle, wait_for
-from running import chorus, environment, finished_probe_run, logs
+from running import chorus, finished_probe_run, logs
 from small_jobs import small_jobs, small_sweep
 
 PRESET = ("bootstrapped-dqn",)
-
-
-@pytest.fixture(autouse=True)
-def shared_compilations(monkeypatch):
-    """What the engine starts inherits this process's variables."""
-    for name, value in environment().items():
-        monkeypatch.setenv(name, value)
 
 
 def sweep(out, seeds, *more):
