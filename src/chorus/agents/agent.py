@@ -58,6 +58,18 @@ class MemberOutputs(NamedTuple):
     features: Float[Array, "K N D"]
 
 
+class PureUpdate(NamedTuple):
+    """An update as functions that other programs can contain.
+
+    `learn` is one gradient step. If targets move at every update (a period of 1), they move in it; otherwise
+    `move_target` is called after each update whose number is a multiple of the period.
+    """
+
+    learn: Callable[[AgentState, Batch], tuple[AgentState, Float[Array, "B N"]]]
+    move_target: Callable[[AgentState], AgentState]
+    target_period_updates: int
+
+
 @dataclass(frozen=True)
 class Agent:
     """`act` evaluates only the acting member of each slot, `propose` all members; `value` is each member's value of an
@@ -65,7 +77,8 @@ class Agent:
 
     `init` is compiled, so that its shapes can be asked for without tracing it again. `update` donates the state it is
     given. Beside the new state it returns the absolute TD error of each member's main head per transition, [B, N], as
-    a device array: nothing waits for it unless it is read.
+    a device array: nothing waits for it unless it is read. `pure` is the same update for use inside of programs; it is
+    None where an update consists of several programs.
     """
 
     init: Callable[[PRNGKeyArray], AgentState]
@@ -74,6 +87,7 @@ class Agent:
     value: Callable[[Any, Array, Array], Float[Array, "E N"]]
     update: Callable[[AgentState, Batch], tuple[AgentState, Float[Array, "B N"]]]
     inspect: Callable[[Any, Array], MemberOutputs]
+    pure: PureUpdate | None = None
 
 
 def explore(
