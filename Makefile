@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # Commands end with what to run next, and nobody has `chorus` on the path yet.
 ON_PATH = command -v chorus >/dev/null || echo "chorus is $(BIN)/chorus; '. $(BIN)/activate' lets you type chorus"
 
-.PHONY: help setup demo demo-short test test-sb3 lint check bench bench-sbx format clean
+.PHONY: help setup demo demo-short test test-sb3 lint check bench bench-peers format clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -41,9 +41,13 @@ check: lint  ## format, lint, types, fast tests
 bench: setup  ## speed ratios; writes benchmarks/latest.json and appends to benchmarks/history.jsonl
 	$(BIN)/python -m benchmarks
 
-bench-sbx: setup  ## our SAC update against SBX's, installed for it alone into .venv-sbx; merged into benchmarks/latest.json
+# Other libraries get environments of their own; sbx-rl brings stable-baselines3, and rejax works with gymnax 0.0.9 only.
+bench-peers:  ## training and updates against rejax, SBX and Stable-Baselines3; merged into benchmarks/latest.json
+	$(PYTHON) -m venv .venv-rejax
+	.venv-rejax/bin/python -m pip install --quiet --disable-pip-version-check rejax gymnax==0.0.9
 	$(PYTHON) -m venv .venv-sbx
 	.venv-sbx/bin/python -m pip install --quiet --disable-pip-version-check -e . sbx-rl
+	.venv-sbx/bin/python -m benchmarks.peers
 	.venv-sbx/bin/python -m benchmarks.sbx_update
 
 test-sb3:  ## a run in Stable-Baselines3's evaluate_policy: the real package, installed for it alone into .venv-sb3
@@ -56,4 +60,4 @@ format: setup  ## rewrite the code in the house format
 	$(BIN)/ruff check --fix .
 
 clean:  ## remove the virtual environment and what tools left behind
-	rm -rf $(VENV) .venv-sbx .venv-sb3 .pytest_cache .mypy_cache .ruff_cache build src/*.egg-info
+	rm -rf $(VENV) .venv-rejax .venv-sbx .venv-sb3 .pytest_cache .mypy_cache .ruff_cache build src/*.egg-info

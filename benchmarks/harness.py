@@ -95,14 +95,8 @@ def record(results: dict[str, float], about: str) -> None:
     rounded = {name: float(f"{value:.4g}") for name, value in results.items()}
     latest = json.loads(LATEST.read_text()) if LATEST.exists() else {}
     LATEST.write_text(json.dumps(dict(sorted({**latest, **rounded}.items())), indent=2) + "\n")
-    entry = {
-        "benchmark": about,
-        "commit": _commit(),
-        "machine": _machine(),
-        "processor": processor(),
-        "threads": threads(),
-        **rounded,
-    }
+    about_run = {"commit": _commit(), "machine": _machine(), "processor": processor(), "threads": threads()}
+    entry = {"benchmark": about, **about_run, **rounded}
     with HISTORY.open("a") as file:
         file.write(json.dumps(entry) + "\n")
 
@@ -113,7 +107,7 @@ def threads() -> int:
 
 def _commit() -> str:
     """The commit that was measured, `-dirty` if the sources differ from it; what benchmarks write does not count."""
-    written = [f":!{path.relative_to(HERE.parent)}" for path in (LATEST, HISTORY)]
+    written = [f":!{HERE.name}/{path.name}" for path in (LATEST, HISTORY)]
     commit = _git("rev-parse", "--short", "HEAD")
     changed = _git("status", "--porcelain", "--untracked-files=no", "--", "src", "benchmarks", *written)
     return f"{commit}-dirty" if commit and changed else commit or "unknown"
@@ -124,23 +118,23 @@ def _git(*arguments: str) -> str:
 
 
 def _machine() -> str:
-    cpu = next(
-        (line.split(":")[1].strip() for line in _cpuinfo() if line.startswith("model name")), platform.processor()
-    )
-    return f"{cpu}, {os.cpu_count()} cores, {platform.system()}"
+    return f"{_cpuinfo().get('model name', platform.processor())}, {os.cpu_count()} cores, {platform.system()}"
 
 
 def processor() -> str:
     """The processor's name, family and model, and its widest vectors: some share a name and differ in speed."""
-    facts = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in _cpuinfo())}
+    facts = _cpuinfo()
     vectors = next((name for name in ("avx512f", "avx2") if name in facts.get("flags", "").split()), "unknown vectors")
     name = facts.get("model name") or platform.processor() or platform.machine()
     return f"{name}, family {facts.get('cpu family', '?')}, model {facts.get('model', '?')}, {vectors}"
 
 
-def _cpuinfo() -> list[str]:
+def _cpuinfo() -> dict[str, str]:
+    """What Linux says of the first processor, by field; empty elsewhere."""
     path = Path("/proc/cpuinfo")
-    return path.read_text().splitlines() if path.exists() else []
+    first = path.read_text().split("\n\n")[0] if path.exists() else ""
+    pairs = (line.partition(":") for line in first.splitlines())
+    return {name.strip(): value.strip() for name, _, value in pairs}
 
 
 def report(title: str, facts: dict[str, str], results: dict[str, float]) -> None:

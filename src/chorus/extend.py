@@ -8,7 +8,7 @@ from dataclasses import replace
 import flax.linen as nn
 
 import chorus.config.catalogue  # noqa: F401 - registers the presets that a child may start from
-from chorus.agents.agent import Agent, AgentState, Learner, Learning, Proposal
+from chorus.agents.agent import Agent, AgentState, Learner, Proposal, PureUpdate
 from chorus.agents.optimizers import Optimizer
 from chorus.components import (
     ABOVE_0,
@@ -71,13 +71,13 @@ __all__ = [
     "Initialization",
     "JaxEnv",
     "Learner",
-    "Learning",
     "Loss",
     "Optimizer",
     "Places",
     "Policy",
     "Preset",
     "Proposal",
+    "PureUpdate",
     "Range",
     "RunConfig",
     "Sample",

@@ -1,6 +1,7 @@
 """Action spaces: storage, random sampling and conversion to native actions; and arrays of host or device."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import jax
@@ -42,12 +43,18 @@ class Box:
     def sample(self, key: PRNGKeyArray, slots: int) -> Float[Array, "E A"]:
         return jax.random.uniform(key, (slots, *self.shape), minval=-1.0, maxval=1.0)
 
+    @cached_property
+    def _bounds(self) -> tuple[np.ndarray, ...]:
+        """Low and high as 64-bit floats, and as numbers of the environment's type."""
+        low, high = np.array(self.low), np.array(self.high)
+        return low, high, low.astype(self.native_type), high.astype(self.native_type)
+
     def native(self, actions: Float[np.ndarray, "E A"]) -> list[Any]:
         """The actions of E slots, rescaled to the environment's bounds and reshaped."""
-        low, high = np.array(self.low), np.array(self.high)
+        low, high, lowest, highest = self._bounds
         stretched = 0.5 * ((1.0 - actions) * low + (1.0 + actions) * high)
         # Rounded before clipping: bounds are numbers of the environment's type.
-        kept = np.clip(stretched.astype(self.native_type), low.astype(self.native_type), high.astype(self.native_type))
+        kept = np.minimum(np.maximum(stretched.astype(self.native_type), lowest), highest)
         return list(kept.reshape(len(actions), *self.native_shape))
 
 

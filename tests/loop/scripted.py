@@ -7,6 +7,7 @@ import numpy as np
 
 from chorus.agents.agent import Agent, AgentState
 from chorus.replay.batch import Batch
+from chorus.training.learning import SeparateLearning
 from chorus.training.stepper import Keys, Steps
 
 
@@ -86,6 +87,9 @@ class ScriptedStepper:
         rollout.time += len(epsilon)
         columns = {name: getattr(self.script, name)[now] for name in Steps._fields if name != "measured"}
         return rollout, Steps(**columns, measured=())
+
+    def learning(self, agent: Agent, state: AgentState) -> SeparateLearning:
+        return SeparateLearning(self, agent, state)
 
     def frames(self, rollout: ScriptedRollout, steps: Steps) -> list[np.ndarray]:
         return []

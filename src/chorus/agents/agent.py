@@ -58,13 +58,16 @@ class MemberOutputs(NamedTuple):
     features: Float[Array, "K N D"]
 
 
-class Learning(NamedTuple):
-    """`Agent.update` as traced functions, for compiled training: a gradient step without the target network, which
-    `move_target` updates after every `target_period` of them."""
+class PureUpdate(NamedTuple):
+    """An update as functions that other programs can contain.
 
-    step: Callable[[AgentState, Batch], tuple[AgentState, Float[Array, "B N"]]]
-    move_target: Callable[[AgentState], Any]
-    target_period: int
+    `learn` is one gradient step. If targets move at every update (a period of 1), they move in it; otherwise
+    `move_target` is called after each update whose number is a multiple of the period.
+    """
+
+    learn: Callable[[AgentState, Batch], tuple[AgentState, Float[Array, "B N"]]]
+    move_target: Callable[[AgentState], AgentState]
+    target_period_updates: int
 
 
 @dataclass(frozen=True)
@@ -74,8 +77,8 @@ class Agent:
 
     `init` is compiled, so that its shapes can be asked for without tracing it again. `update` donates the state it is
     given. Beside the new state it returns the absolute TD error of each member's main head per transition, [B, N], as
-    a device array: nothing waits for it unless it is read. An agent without `learning` is trained by the host loop
-    only.
+    a device array: nothing waits for it unless it is read. `pure` is the same update for use inside of programs; it is
+    None where an update consists of several programs, and then only the host loop trains the agent.
     """
 
     init: Callable[[PRNGKeyArray], AgentState]
@@ -84,7 +87,7 @@ class Agent:
     value: Callable[[Any, Array, Array], Float[Array, "E N"]]
     update: Callable[[AgentState, Batch], tuple[AgentState, Float[Array, "B N"]]]
     inspect: Callable[[Any, Array], MemberOutputs]
-    learning: Learning | None = None
+    pure: PureUpdate | None = None
 
 
 def explore(

@@ -11,7 +11,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from chorus.agents.agent import Agent, AgentState, Learner, Learning, MemberOutputs, Proposal, explore, polyak_update
+from chorus.agents.agent import Agent, AgentState, Learner, MemberOutputs, Proposal, PureUpdate, explore, polyak_update
 from chorus.agents.auxiliary import auxiliary_losses, init_with_auxiliary, logged, total_loss, without_auxiliary
 from chorus.components import NOT_NEGATIVE, option, register
 from chorus.ensemble.auxiliaries import AuxiliaryInputs
@@ -191,17 +191,20 @@ class QEnsemble:
             value=self.value,
             update=update,
             inspect=self.inspect,
-            learning=Learning(self.learn_once, self.move_target, self.learner.target_period_updates),
+            pure=PureUpdate(self.learn_of_state, self.move_target, self.learner.target_period_updates),
         )
 
-    def learn_once(self, state: AgentState, batch: Batch) -> tuple[AgentState, Float[Array, "B N"]]:
+    def learn_of_state(self, state: AgentState, batch: Batch) -> tuple[AgentState, Float[Array, "B N"]]:
+        """`PureUpdate.learn`."""
         params, optimizer, totals, error = self.learn(
             state.params, state.optimizer, state.totals, state.target_params, batch
         )
-        return AgentState(params, state.target_params, optimizer, state.updates + 1, totals), error
+        state = AgentState(params, state.target_params, optimizer, state.updates + 1, totals)
+        return (self.move_target(state) if self.learner.target_period_updates == 1 else state), error
 
-    def move_target(self, state: AgentState) -> Params:
-        return polyak_update(state.target_params, bootstrapping(state.params), self.learner.target_rate)
+    def move_target(self, state: AgentState) -> AgentState:
+        moved = polyak_update(state.target_params, bootstrapping(state.params), self.learner.target_rate)
+        return state._replace(target_params=moved)
 
     def init(self, key: PRNGKeyArray) -> AgentState:
         auxiliary, members = self.learner.auxiliary, self.learner.members

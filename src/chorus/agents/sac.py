@@ -16,7 +16,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from chorus.agents.agent import Agent, AgentState, Learner, MemberOutputs, Proposal, explore, polyak_update
+from chorus.agents.agent import Agent, AgentState, Learner, MemberOutputs, Proposal, PureUpdate, explore, polyak_update
 from chorus.agents.auxiliary import init_with_auxiliary, logged, total_loss, without_auxiliary
 from chorus.agents.groups import Group, groups_of, step_in_groups
 from chorus.agents.sac_losses import CriticLosses, Lesson, PolicyLosses, critic_losses, policy_losses, prepare
@@ -163,13 +163,16 @@ class SacEnsemble:
         return self.learner.optimizer.build()
 
     def agent(self) -> Agent:
+        groups = self.groups()
+        whole = self.whole_update(groups)
         return Agent(
             init=jax.jit(self.init),
             act=self.act,
             propose=self.propose,
             value=self.value,
-            update=self.update(),
+            update=self.update(groups, whole),
             inspect=self.inspect,
+            pure=self.pure(whole) if len(groups) == 1 else None,
         )
 
     def groups(self) -> list[Group]:
@@ -244,9 +247,8 @@ class SacEnsemble:
         features = self.networks.policy.features(params["policy"], as_float(observation)[:, None]).last
         return MemberOutputs(value=None, features=jnp.moveaxis(features, 0, 1))
 
-    def update(self) -> Any:
-        """`Agent.update`."""
-        groups = self.groups()
+    def whole_update(self, groups: list[Group]) -> Any:
+        """(targets are due, learnt, totals, batch, noise, updates) -> (learnt, totals, TD errors), of all members."""
         learner, members = self.learner, self.learner.members
 
         def step(group: Group, due: bool, learnt: Learnt, lesson: Lesson) -> tuple[Learnt, Any]:
@@ -266,17 +268,35 @@ class SacEnsemble:
             learnt, (statistics, error) = learn(due, learnt, lesson)
             return learnt, add(totals, statistics), error
 
-        # Steps of several groups are dispatched one by one; a single group is one computation.
-        whole = jax.jit(whole, static_argnums=0, donate_argnums=(1, 2)) if len(groups) == 1 else whole
+        return whole
+
+    def update(self, groups: list[Group], whole: Any) -> Any:
+        """`Agent.update`; steps of several groups are dispatched one by one, a single group is one computation."""
+        period = self.learner.target_period_updates
+        run = jax.jit(whole, static_argnums=0, donate_argnums=(1, 2)) if len(groups) == 1 else whole
 
         def update(state: AgentState, batch: Batch) -> tuple[AgentState, Float[Array, "B N"]]:
             updates = int(state.updates) + 1
             # Decided here and not under `jit`, where a conditional copies the target network at every update.
-            due = updates % learner.target_period_updates == 0
-            learnt, totals, error = whole(due, Learnt(*state[:3]), state.totals, batch, state.noise, state.updates)
+            due = updates % period == 0
+            learnt, totals, error = run(due, Learnt(*state[:3]), state.totals, batch, state.noise, state.updates)
             return state._replace(**learnt._asdict(), updates=np.int32(updates), totals=totals), error
 
         return update
+
+    def pure(self, whole: Any) -> PureUpdate:
+        period = self.learner.target_period_updates
+
+        def learn(state: AgentState, batch: Batch) -> tuple[AgentState, Float[Array, "B N"]]:
+            given = (batch, state.noise, state.updates)
+            learnt, totals, error = whole(period == 1, Learnt(*state[:3]), state.totals, *given)
+            return state._replace(**learnt._asdict(), updates=state.updates + 1, totals=totals), error
+
+        def move_target(state: AgentState) -> AgentState:
+            critic = without_auxiliary(state.params["critic"])
+            return state._replace(target_params=polyak_update(state.target_params, critic, self.learner.target_rate))
+
+        return PureUpdate(learn, move_target, period)
 
 
 def sac_agent(

@@ -34,18 +34,21 @@ class GymEnvs:
     def step(self, actions: np.ndarray) -> StepResult:
         native = self.spec.actions.native(actions)
         results = [env.step(action) for env, action in zip(self._envs, native, strict=True)]
-        observed, rewards, terminated, truncated, _ = zip(*results, strict=True)
-        observation = np.stack([np.asarray(one, self.spec.observation_dtype) for one in observed])
-        ended = np.array(terminated, bool) | np.array(truncated, bool)
-        reset_observation = observation.copy()
-        for slot in np.flatnonzero(ended).tolist():
-            reset_observation[slot] = self._start(slot, None)
+        observed, rewards, terminations, truncations, _ = zip(*results, strict=True)
+        # Copies: environments may write their next observation into the same array.
+        observation = np.array(observed, self.spec.observation_dtype)
+        terminated, truncated = np.array(terminations, bool), np.array(truncations, bool)
+        reset_observation, ended = observation, terminated | truncated
+        if ended.any():
+            reset_observation = observation.copy()
+            for slot in np.flatnonzero(ended).tolist():
+                reset_observation[slot] = self._start(slot, None)
         return StepResult(
             observation=observation,
             reset_observation=reset_observation,
             reward=np.array(rewards, np.float32),
-            terminated=np.array(terminated, bool),
-            truncated=np.array(truncated, bool),
+            terminated=terminated,
+            truncated=truncated,
             life_lost=np.zeros(len(ended), bool),
         )
 

@@ -123,8 +123,10 @@ class Ring:
         self._flat = {name: array.reshape(-1, *array.shape[2:]) for name, array in self.columns.arrays.items()}
         zeros = np.zeros(layout.lanes, np.int64)
         self.cursor = Cursor(zeros.copy(), zeros.copy(), zeros.copy())
-        self._lane_start = np.arange(layout.lanes, dtype=np.int64) * layout.rows
-        self._protected = zeros - 1
+        self._lanes = np.arange(layout.lanes)
+        self._lane_start = self._lanes * layout.rows
+        # Each lane's first position whose row may not be overwritten.
+        self._full_at = np.full(layout.lanes, np.iinfo(np.int64).max)
         self._indexes: list[Ownership | Episodes] = []
         self.sampler_memory: dict[str, Any] = {}
         """What a sampler remembers of errors (`Sampler.feedback`); emptied at the start of each iteration, so that
@@ -135,7 +137,7 @@ class Ring:
 
     def protect(self, cursor: Cursor) -> None:
         """Forbid overwriting rows from this cursor's window on, which a kept checkpoint needs."""
-        self._protected = self.first_needed(cursor)
+        self._full_at = self.first_needed(cursor) + self.layout.rows
 
     def first_needed(self, cursor: Cursor) -> Int[np.ndarray, " E"]:
         """The oldest row that reading this cursor's window needs; its first stack begins before it."""
@@ -159,9 +161,8 @@ class Ring:
         mask: Bool[np.ndarray, "E N"] | None = None,
     ) -> None:
         """One transition in every lane; where it ends an episode, `next_observation` is the final one."""
-        lanes = np.arange(self.layout.lanes)
         position = self.cursor.end - 1
-        row = self.physical(lanes, position)
+        row = self._lane_start + position % self.layout.rows
         self._flat["action"][row] = action
         self._flat["reward"][row] = reward
         self._flat["owner"][row] = owner
@@ -169,7 +170,7 @@ class Ring:
         if mask is not None:
             self._flat["mask"][row] = np.packbits(mask, axis=1)
         self.cursor.transitions[:] += 1
-        self._append(lanes, next_observation)
+        self._append(self._lanes, next_observation)
         self._shrink_window()
         for index in self._indexes:
             index.append(owner, position, self.cursor.oldest)
@@ -185,7 +186,7 @@ class Ring:
 
     def check_room(self, lanes: Int[np.ndarray, " S"], position: Int[np.ndarray, " S"]) -> None:
         """Refuse to write at these positions if a kept checkpoint still needs what is there."""
-        if np.any(position - self.layout.rows >= self._protected[lanes]) and np.all(self._protected >= 0):
+        if (position >= self._full_at[lanes]).any():
             raise ChorusError(
                 f"episodes of fewer than {_SHORTEST_EPISODES_OF_HUGE_RINGS} steps on average overrun the replay's "
                 f"{self.layout.rows} rows per lane with their final observations; a smaller --buffer-size "
@@ -194,7 +195,6 @@ class Ring:
 
     def _shrink_window(self) -> None:
         cursor, layout = self.cursor, self.layout
-        lanes = np.arange(layout.lanes)
         while True:
             too_long = (cursor.transitions > layout.lane_capacity) | (cursor.end - cursor.oldest > layout.window_rows)
             if not too_long.any():
@@ -202,15 +202,14 @@ class Ring:
             cursor.oldest[too_long] += 1
             cursor.transitions[too_long] -= 1
             # After a dropped transition comes the next one, or the final observation of its episode.
-            final = self._flat["flags"][self.physical(lanes, cursor.oldest)] == 0
+            final = self._flat["flags"][self.physical(self._lanes, cursor.oldest)] == 0
             cursor.oldest[final & too_long] += 1
 
     def locate(self, number: Int[np.ndarray, " B"]) -> tuple[np.ndarray, np.ndarray]:
         """Lane and position of the `number`-th row, counted through the windows of all lanes."""
-        bounds = np.cumsum(self.cursor.end - self.cursor.oldest)
-        lane = np.searchsorted(bounds, number, side="right")
-        before = bounds[lane] - (self.cursor.end - self.cursor.oldest)[lane]
-        return lane, self.cursor.oldest[lane] + number - before
+        ends = np.cumsum(self.cursor.end - self.cursor.oldest)
+        lane = np.searchsorted(ends, number, side="right")
+        return lane, number + (self.cursor.end - ends)[lane]
 
     @property
     def rows_in_windows(self) -> int:
@@ -221,8 +220,12 @@ class Ring:
     ) -> tuple[Bool[np.ndarray, " B"], Int[np.ndarray, " B"]]:
         """Which rows start a complete n-step window, and its realised length.
 
-        A window is complete if its episode ends inside it or if the observation after its n-th step is stored.
+        A window is complete if its episode ends inside it or if the observation after its n-th step is stored, which
+        it always is for n = 1.
         """
+        if steps == 1:
+            flags = self._flat["flags"][self.physical(lane, position)]
+            return (flags & TRANSITION) > 0, np.ones(len(position), np.int64)
         last = self.cursor.end[lane] - 1
         reach = np.minimum(position[:, None] + np.arange(steps), last[:, None])
         flags = self._flat["flags"][self.physical(lane[:, None], reach)]
@@ -240,14 +243,18 @@ class Ring:
     ) -> Windows:
         """The windows that start at the given rows, rewards beyond `length` set to zero."""
         first = self.physical(lane, position)
-        inside = np.arange(steps) < length[:, None]
-        rewards = self._flat["reward"][self.physical(lane[:, None], position[:, None] + np.arange(steps))]
-        last = self.physical(lane, position + length - 1)
+        if steps == 1:
+            rewards, last = self._flat["reward"][first][:, None], first
+        else:
+            inside = np.arange(steps) < length[:, None]
+            found = self._flat["reward"][self.physical(lane[:, None], position[:, None] + np.arange(steps))]
+            rewards = np.where(inside, found, np.float32(0.0))
+            last = self.physical(lane, position + length - 1)
         observation, next_observation = self._observations(lane, position, length, steps)
         return Windows(
             observation=observation,
             action=self._flat["action"][first],
-            rewards=np.where(inside, rewards, np.float32(0.0)),
+            rewards=rewards,
             length=length.astype(np.int32),
             terminated=(self._flat["flags"][last] & TERMINATED) > 0,
             next_observation=next_observation,

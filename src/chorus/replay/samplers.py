@@ -17,6 +17,8 @@ from chorus.replay.drawing import CompiledSampler, Sizes
 from chorus.replay.ring import Ring
 
 _MOST_ROUNDS = 1_000
+# An eighth more rows than asked for: with episodes of a dozen steps or more, one draw is then enough.
+_SPARE = 8
 
 
 class Places(NamedTuple):
@@ -175,17 +177,16 @@ def read_sample(
     weight: Float[np.ndarray, "B W"] | None = None,
 ) -> Sample:
     """The windows at places [B, M], or at places [B] for one batch that all members share."""
-    if places.lane.ndim == 1:
-        places = Places(*(column[:, None] for column in places))
-    shape = places.lane.shape
+    shape = places.lane.shape if places.lane.ndim == 2 else (len(places.lane), 1)
     flat = Places(*(column.reshape(-1) for column in places))
-    columns = ring.read(flat.lane, flat.position, flat.length, steps)._asdict()
-    batch = Batch(
-        **{name: column.reshape(*shape, *column.shape[1:]) for name, column in columns.items()},
-        weight=np.ones((shape[0], 1), np.float32) if weight is None else weight,
+    windows = ring.read(*flat, steps)
+    weight = np.ones((shape[0], 1), np.float32) if weight is None else weight
+    return Sample(
+        Batch._make((*(column.reshape(*shape, *column.shape[1:]) for column in windows), weight)),
+        Places(*(column.reshape(shape) for column in places)),
+        ring.owners(flat.lane, flat.position).reshape(shape),
+        np.zeros(members, bool) if owns_nothing is None else owns_nothing,
     )
-    owner = ring.owners(flat.lane, flat.position).reshape(shape)
-    return Sample(batch, places, owner, np.zeros(members, bool) if owns_nothing is None else owns_nothing)
 
 
 def draw_own(
@@ -205,26 +206,21 @@ def draw_own(
 def draw_uniform(ring: Ring, rng: np.random.Generator, count: int, steps: int) -> Places:
     """`count` windows, with replacement.
 
-    Rows are drawn uniformly and those that start no complete window (final observations, the newest steps of open
-    episodes) are drawn again, which leaves the rest uniform.
+    Rows are drawn uniformly, a few more than needed; of those that start a complete window the first `count` are kept,
+    which leaves them uniform. Final observations and the newest steps of open episodes start none.
     """
-    lane, position = np.zeros(count, np.int64), np.zeros(count, np.int64)
-    length = np.zeros(count, np.int64)
-    missing = np.arange(count)
-    if ring.rows_in_windows == 0:
+    found: list[Places] = []
+    missing, rows = count, ring.rows_in_windows
+    if rows == 0:
         raise ChorusError("the replay is empty: nothing can be sampled before the first transition")
     for _ in range(_MOST_ROUNDS):
-        drawn_lane, drawn_position = ring.locate(rng.integers(ring.rows_in_windows, size=len(missing)))
-        valid, drawn_length = ring.ends_within(drawn_lane, drawn_position, steps)
-        kept = missing[valid]
-        lane[kept], position[kept], length[kept] = (
-            drawn_lane[valid],
-            drawn_position[valid],
-            drawn_length[valid],
-        )
-        missing = missing[~valid]
-        if not len(missing):
-            return Places(lane, position, length)
+        lane, position = ring.locate(rng.integers(rows, size=missing + missing // _SPARE + _SPARE))
+        valid, length = ring.ends_within(lane, position, steps)
+        kept = np.flatnonzero(valid)[:missing]
+        found.append(Places(lane[kept], position[kept], length[kept]))
+        missing -= len(kept)
+        if not missing:
+            return found[0] if len(found) == 1 else Places(*map(np.concatenate, zip(*found, strict=True)))
     raise ChorusError(
         f"after {_MOST_ROUNDS} rounds no complete {steps}-step window was found among {len(ring)} transitions; "
         "raise --learning-starts or lower the number of steps"

@@ -198,9 +198,10 @@ class Training:
         episodes, batches = EpisodeLog(self.loop.stepper.slots), BatchLog(self.loop.members)
         updates = first_updates = self.loop.updates_due(first)
         keys, rng, last = training_keys(self.seed, iteration), generator(self.seed, "replay", iteration), first
+        learned: Learned | None = None
         for event in self.loop.run(state, ring, iteration, keys, rng, first):
             if isinstance(event, Learned):
-                state, updates = event.state, event.updates
+                learned, updates = event, event.updates
                 batches.record(event.origins)
                 continue
             last = event.step
@@ -208,7 +209,7 @@ class Training:
                 self.directory.log("episodes.jsonl", {"iteration": iteration, **record})
                 self.directory.flush_logs()
             self.progress.advance(event.step)
-        metrics, state = self._learning_metrics(state)
+        metrics, state = self._learning_metrics(learned.state if learned else state)
         trained = time.monotonic()
 
         metrics |= episodes.metrics()

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Integer, PRNGKeyArray
 
-from chorus.agents.agent import AgentState, Learning
+from chorus.agents.agent import AgentState, PureUpdate
 from chorus.replay.device import Contents, DeviceRing, Transition, check_sampled
 from chorus.replay.drawing import CompiledSampler, Sizes, read_batch
 from chorus.replay.ring import ENSEMBLE, Ring, RingLayout
@@ -86,7 +86,7 @@ class Program:
     loop: Loop
     ring: DeviceRing
     sampler: CompiledSampler
-    learning: Learning
+    update: PureUpdate
     most_steps: int
 
     @property
@@ -172,9 +172,10 @@ class Program:
     def _learn(self, streams: Streams, first_updates: Array, state: _State) -> _State:
         """One gradient step of a batch that its number alone seeds."""
         machine, record, ring = state.machine, state.record, self.ring
+        period = self.update.target_period_updates
         draw = self.sampler.draw(machine.contents, machine.memory, jax.random.fold_in(streams.replay, machine.updates))
         batch = read_batch(ring, machine.contents, draw, self.sizes.steps)
-        agent, errors = self.learning.step(machine.agent, batch)
+        agent, errors = self.update.learn(machine.agent, batch)
         memory = machine.memory
         if self.sampler.feedback is not None:
             memory = self.sampler.feedback(memory, draw.places, errors)
@@ -187,13 +188,12 @@ class Program:
             agent=agent,
             memory=memory,
             updates=machine.updates + 1,
-            moved=agent.updates % self.learning.target_period != 0,
+            moved=jnp.asarray(period == 1) | (agent.updates % period != 0),
         )
         return state._replace(machine=machine, record=record._replace(found=record.found & draw.found))
 
     def _move_target(self, state: _State) -> _State:
-        agent = state.machine.agent
-        agent = agent._replace(target_params=self.learning.move_target(agent))
+        agent = self.update.move_target(state.machine.agent)
         return state._replace(machine=state.machine._replace(agent=agent, moved=jnp.ones((), bool)))
 
     def _empty_record(self) -> Record:
@@ -272,9 +272,9 @@ class CompiledLoop(Loop):
             return self._programs[layout]
         ring = DeviceRing(layout, self.members, self.replay.sampler.each_its_own)
         sizes = Sizes(self.replay.batch_size, self.replay.n_step, self.members)
-        sampler, learning = self.replay.sampler.compiled(ring, sizes), self.agent.learning
-        assert sampler is not None and learning is not None, "`obstacle` says what cannot be compiled"
-        self._programs[layout] = Program(self, ring, sampler, learning, self.steps_per_program)
+        sampler, update = self.replay.sampler.compiled(ring, sizes), self.agent.pure
+        assert sampler is not None and update is not None, "`obstacle` says what cannot be compiled"
+        self._programs[layout] = Program(self, ring, sampler, update, self.steps_per_program)
         return self._programs[layout]
 
     def _begin(
@@ -304,7 +304,7 @@ class CompiledLoop(Loop):
             while updates < self.updates_due(step):
                 origins = record.origins and Origins(*(column[updates - first_updates] for column in record.origins))
                 updates += 1
-                yield Learned(updates, state, origins or None)
+                yield Learned(updates, lambda: state, origins or None)
 
 
 def obstacle(loop: Loop, layout: RingLayout) -> str | None:
@@ -314,8 +314,8 @@ def obstacle(loop: Loop, layout: RingLayout) -> str | None:
     problem = None
     if not has_compiled_form(loop.replay.sampler):
         problem = f"the sampler {loop.replay.sampler.kind} has no compiled form (define `compiled`)"
-    elif loop.agent.learning is None:
-        problem = "this learner has no compiled form (give its Agent `learning`)"
+    elif loop.agent.pure is None:
+        problem = "this learner has no compiled form (give its Agent `pure`)"
     elif layout.frame_stack > 1:
         problem = f"the compiled replay holds no stacks of {layout.frame_stack} frames"
     elif loop.whole_episodes:

@@ -3,7 +3,7 @@
 Logging, evaluation, checkpoints and progress belong to the caller. The loop knows no algorithm.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -45,13 +45,17 @@ class Origins(NamedTuple):
 class Learned(NamedTuple):
     """One gradient step was made; `updates` counts gradient steps over the whole run.
 
-    `state` is the newest state when the event is handed over, and holds until the next event: it is donated then. A
-    single agent owns all of its data, and `origins` is None.
+    The state is the newest one when the event is handed over. It can be read until the next gradient step, which
+    reuses its memory. A single agent owns all of its data, and `origins` is None.
     """
 
     updates: int
-    state: AgentState
+    read_state: Callable[[], AgentState]
     origins: Origins | None
+
+    @property
+    def state(self) -> AgentState:
+        return self.read_state()
 
 
 def origins_of(sample: Sample, ring: Ring, members: int) -> Origins | None:
@@ -98,13 +102,14 @@ class Loop:
         updates = self.updates_due(first_step)
         shares = self.acting.shares(self.members)
         ring.sampler_memory.clear()
+        learning = self.stepper.learning(self.agent, state)
         rollout = self.stepper.start(keys)
         ring.begin(np.asarray(rollout.observation), np.arange(slots))
         done = False
         try:
+            epsilon = self._epsilons(step, last_step)
             while not done:
-                epsilon = self.epsilon(step + slots * np.arange(self._chunk(step, last_step)))
-                rollout, steps = self.stepper.advance(state.params, shares, rollout, epsilon)
+                rollout, steps = learning.advance(shares, rollout, epsilon)
                 for t in range(len(epsilon)):
                     step += slots
                     ended = steps.terminated[t] | steps.truncated[t]
@@ -114,10 +119,14 @@ class Loop:
                     if ended.any() and not done:
                         ring.begin(steps.reset_observation[t], np.flatnonzero(ended))
                     yield Collected(step, owner, steps.reward[t], ended)
+                epsilon = self._epsilons(step, last_step)
                 while updates < self.updates_due(step):
-                    state, sample = self._learn(state, ring, rng)
+                    sample = self._sample(ring, rng)
+                    errors = learning.update(sample.batch, shares, rollout, epsilon)
+                    if self.replay.sampler.wants_errors:
+                        self.replay.sampler.feedback(ring, sample.places, np.asarray(errors))
                     updates += 1
-                    yield Learned(updates, state, origins_of(sample, ring, self.members))
+                    yield Learned(updates, learning.state(), origins_of(sample, ring, self.members))
         finally:
             rollout.close()
 
@@ -142,14 +151,13 @@ class Loop:
             self.replay.sampler.draw_mask(rng, self.stepper.slots, self.members),
         )
 
-    def _learn(self, state: AgentState, ring: Ring, rng: np.random.Generator) -> tuple[AgentState, Sample]:
-        """One gradient step; a sampler that wants errors gets them after it."""
-        sampler = self.replay.sampler
-        sample = sampler.sample(ring, rng, self.replay.batch_size, self.replay.n_step, self.members)
-        state, errors = self.agent.update(state, sample.batch)
-        if sampler.wants_errors:
-            sampler.feedback(ring, sample.places, np.asarray(errors))
-        return state, sample
+    def _sample(self, ring: Ring, rng: np.random.Generator) -> Sample:
+        replay = self.replay
+        return replay.sampler.sample(ring, rng, replay.batch_size, replay.n_step, self.members)
+
+    def _epsilons(self, step: int, last_step: int) -> Float[np.ndarray, " T"]:
+        """One for each vector step of the next chunk."""
+        return self.epsilon(step + self.stepper.slots * np.arange(self._chunk(step, last_step)))
 
     def _chunk(self, step: int, last_step: int) -> int:
         """The number of vector steps to ask for: those between two gradient steps.

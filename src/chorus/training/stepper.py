@@ -13,8 +13,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, Shaped
 
+from chorus.agents.agent import Agent, AgentState
 from chorus.envs.spec import HostEnvs, JaxEnv
 from chorus.training.acting import redraw
+from chorus.training.learning import FusedLearning, FusedPrograms, Learning, SeparateLearning, is_small
+from chorus.training.packing import Packing
 
 # (params, observation [E, ...], acting member [E], key, epsilon) -> action [E, ...], and measurements of the decision
 Decide = Callable[[Any, Array, Array, PRNGKeyArray, Array], tuple[Array, Any]]
@@ -72,6 +75,10 @@ class Stepper(Protocol):
         """T further steps, one per epsilon."""
         ...
 
+    def learning(self, agent: Agent, state: AgentState) -> Learning:
+        """An agent that learns while these slots advance."""
+        ...
+
     def frames(self, rollout: Any, steps: Steps) -> list[np.ndarray]:
         """RGB images of the first slot, one after each of these steps."""
         ...
@@ -125,6 +132,9 @@ class JaxStepper:
         carry, steps = self._scan(params, np.asarray(shares, np.float32), rollout.carry, rollout.keys, epsilon)
         return JaxRollout(carry, rollout.keys), jax.tree.map(np.asarray, steps)
 
+    def learning(self, agent: Agent, state: AgentState) -> Learning:
+        return SeparateLearning(self, agent, state)
+
     def frames(self, rollout: JaxRollout, steps: Steps) -> list[np.ndarray]:
         return [self._env.render(observation) for observation in steps.next_observation[:, 0]]
 
@@ -169,14 +179,25 @@ class JaxStepper:
         return JaxCarry(next_state, reset_observation, ended, member, elapsed, carry.time + 1), Steps(**columns)
 
 
+class Decision(NamedTuple):
+    """What was decided in one state of every slot: by whom, what, and measurements of it."""
+
+    member: Int[Array, " E"]
+    action: Shaped[Array, "E ..."]
+    measured: Any
+
+
 @dataclass
 class HostRollout:
+    """`decision` is for the present observation, if it has been made together with an update."""
+
     envs: HostEnvs
     observation: np.ndarray
     first: Bool[np.ndarray, " E"]
     member: Int[Array, " E"]
     time: int
-    keys: Keys
+    key_words: tuple[np.ndarray, np.ndarray]
+    decision: Decision | None = None
 
     def close(self) -> None:
         self.envs.close()
@@ -198,43 +219,80 @@ class HostStepper:
         self.slots = slots
         self._make_envs = make_envs
         self._life_loss = life_loss or LifeLoss()
+        self._programs: FusedPrograms | None = None
 
         def choose(
-            params: Any, shares: Array, rollout: Any, keys: Any, time: Array, epsilon: Array
-        ) -> tuple[Array, Array, Any]:
-            observation, first, member = rollout
-            act_key, member_key = (jax.random.fold_in(key, time) for key in keys)
+            params: Any,
+            shares: Array,
+            observation: Array,
+            first: Array,
+            member: Array,
+            key_words: Any,
+            time: Array,
+            epsilon: Array,
+        ) -> Decision:
+            act_key, member_key = (jax.random.fold_in(jax.random.wrap_key_data(words), time) for words in key_words)
             member = redraw(member, first | redraw_each_step, shares, member_key)
-            return member, *decide(params, observation, member, act_key, epsilon)
+            return Decision(member, *decide(params, observation, member, act_key, epsilon))
 
-        self._choose = jax.jit(choose)
+        self._choose = choose
+        self._choose_alone = jax.jit(choose)
 
     def start(self, keys: Keys) -> HostRollout:
         envs = self._make_envs(self.slots)
         observation = envs.reset(keys.env_seed.generate_state(self.slots).astype(np.int64))
-        first = np.ones(self.slots, bool)
-        return HostRollout(envs, observation, first, jnp.zeros(self.slots, jnp.int32), 1, keys)
+        # Plain words: typed keys as arguments would take the slow path of a dispatch.
+        act_words, member_words = (np.asarray(jax.random.key_data(key)) for key in (keys.act, keys.member))
+        member = jnp.zeros(self.slots, jnp.int32)
+        return HostRollout(envs, observation, np.ones(self.slots, bool), member, 1, (act_words, member_words))
+
+    def learning(self, agent: Agent, state: AgentState) -> Learning:
+        if agent.pure is None:
+            return SeparateLearning(self, agent, state)
+        packing = Packing.of(state)
+        if not is_small(packing):
+            return SeparateLearning(self, agent, state)
+        if self._programs is None or self._programs.agent is not agent:
+            self._programs = FusedPrograms(agent, self._choose, packing)
+        return FusedLearning.of(self, self._programs, state)
+
+    def situation(self, shares: np.ndarray, rollout: HostRollout, epsilon: np.floating) -> tuple[Any, ...]:
+        """What a decision depends on beside the parameters."""
+        observed = (rollout.observation, rollout.first, rollout.member)
+        return np.asarray(shares, np.float32), *observed, rollout.key_words, np.int32(rollout.time), epsilon
 
     def advance(
         self, params: Any, shares: Float[np.ndarray, " N"], rollout: HostRollout, epsilon: Float[np.ndarray, " T"]
     ) -> tuple[HostRollout, Steps]:
-        rows = [self._one(params, np.asarray(shares, np.float32), rollout, value) for value in epsilon]
-        return rollout, jax.tree.map(lambda *column: np.stack(column), *rows)
+        return self.play(lambda *situation: self._choose_alone(params, *situation), shares, rollout, epsilon)
+
+    def play(
+        self,
+        decide: Callable[..., Decision],
+        shares: Float[np.ndarray, " N"],
+        rollout: HostRollout,
+        epsilon: Float[np.ndarray, " T"],
+    ) -> tuple[HostRollout, Steps]:
+        """T further steps; `decide` is asked where no decision has been made yet."""
+        rows = []
+        for value in epsilon:
+            if rollout.decision is None:
+                rollout.decision = decide(*self.situation(shares, rollout, value))
+            rows.append(self._one(rollout, rollout.decision))
+        stack = _with_time_axis if len(rows) == 1 else _stacked
+        return rollout, stack(rows)
 
     def frames(self, rollout: HostRollout, steps: Steps) -> list[np.ndarray]:
         return [rollout.envs.render()]
 
-    def _one(self, params: Any, shares: np.ndarray, rollout: HostRollout, epsilon: np.floating) -> Steps:
-        keys = (rollout.keys.act, rollout.keys.member)
-        rollout.member, action, measured = self._choose(
-            params, shares, (rollout.observation, rollout.first, rollout.member), keys, rollout.time, epsilon
-        )
-        chosen = np.asarray(action)
+    def _one(self, rollout: HostRollout, decision: Decision) -> Steps:
+        chosen, member = np.asarray(decision.action), np.asarray(decision.member)
         result = rollout.envs.step(chosen)
+        rollout.decision, rollout.member = None, decision.member
         rollout.observation, rollout.time = result.reset_observation, rollout.time + 1
         rollout.first = result.terminated | result.truncated | (result.life_lost & self._life_loss.redraw)
         return Steps(
-            member=np.asarray(rollout.member),
+            member=member,
             action=chosen,
             reward=result.reward,
             terminated=result.terminated,
@@ -242,5 +300,15 @@ class HostStepper:
             life_ended=result.life_lost & self._life_loss.terminal,
             next_observation=result.observation,
             reset_observation=result.reset_observation,
-            measured=jax.tree.map(np.asarray, measured),
+            measured=jax.tree.map(np.asarray, decision.measured),
         )
+
+
+def _stacked(rows: list[Steps]) -> Steps:
+    return jax.tree.map(lambda *column: np.stack(column), *rows)
+
+
+def _with_time_axis(rows: list[Steps]) -> Steps:
+    """A single row as views, which cost nothing."""
+    *columns, measured = rows[0]
+    return Steps._make((*(column[None] for column in columns), jax.tree.map(lambda column: column[None], measured)))
