@@ -44,7 +44,7 @@ def play(loop, config, spec, iterations=(1, 2), ring=None):
     for iteration in iterations:
         for event in loop.run(state, ring, iteration, training_keys(0, iteration), np.random.default_rng(iteration)):
             state = event.state if isinstance(event, Learned) else state
-            events.append(event._replace(state=None) if isinstance(event, Learned) else event)
+            events.append(event._replace(read_state=None) if isinstance(event, Learned) else event)
     return events, jax.tree.map(np.asarray, state), ring
 
 
