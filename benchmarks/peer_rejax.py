@@ -23,7 +23,8 @@ def main() -> None:
         polyak=0.0,
         total_timesteps=1_000_000,
     )
-    state = algorithm.init_state(jax.random.key(0))
+    # Copied, because network and target start as the same arrays, which cannot be donated twice.
+    state = jax.tree.map(jax.numpy.copy, algorithm.init_state(jax.random.key(0)))
     widths = sorted(leaf.shape[-1] for leaf in jax.tree.leaves(state.q_ts.params) if leaf.ndim == 2)[-2:]
     assert tuple(widths) == HIDDEN, widths
 

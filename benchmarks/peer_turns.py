@@ -1,7 +1,8 @@
 """The worker's side of a benchmark in turns: steps are taken only while it is this worker's turn.
 
 It needs nothing but Python, because workers run in environments of their own. A worker says "ready" once everything is
-compiled; then each line it reads is a turn, and it answers with the seconds that the turn took.
+compiled; then each line it reads is a turn, and it answers with the seconds for which it computed. On one core that is
+the time the turn took, less what other processes of the machine took away from it.
 """
 
 import os
@@ -28,13 +29,13 @@ class Turns:
         self._next()
 
     def done(self) -> None:
-        print(time.perf_counter() - self._began, file=self._answers, flush=True)
+        print(time.process_time() - self._began, file=self._answers, flush=True)
         self._next()
 
     def _next(self) -> None:
         if not sys.stdin.readline():
             raise SystemExit
-        self._began = time.perf_counter()
+        self._began = time.process_time()
 
     def serve(self, turn: Callable[[], object]) -> None:
         self.wait()

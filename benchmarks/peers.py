@@ -2,7 +2,8 @@
 
 Every library is a process in an environment of its own, all held to one thread on the same core, and only one of them
 runs at a time: they take turns of a fixed number of steps. A library's speed is that of its best turn, because what
-else the machine does only ever adds. Times include environments, replay and, for Chorus, logs; no evaluations.
+else the machine does only ever adds, in seconds for which it computed on its core. Times include environments, replay
+and, for Chorus, logs; no evaluations.
 """
 
 import subprocess

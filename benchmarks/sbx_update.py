@@ -1,4 +1,4 @@
-"""Our SAC update against that of SBX, in one process; run by `make bench-sbx`, which installs SBX beside Chorus."""
+"""Our SAC update against that of SBX, in one process; run by `make bench-peers`, which installs SBX beside Chorus."""
 
 import gymnasium
 import jax

@@ -21,9 +21,9 @@ from chorus.training.loop import Learned
 def resident_kilobytes():
     return int(next(line for line in Path("/proc/self/status").read_text().splitlines() if "VmRSS" in line).split()[1])
 
-options = dict(members=2, total_steps=10_000, iteration_steps=2_000, buffer_size=500, batch_size=8, num_envs=2,
+options = dict(total_steps=10_000, iteration_steps=2_000, buffer_size=500, batch_size=8, num_envs=2,
                learning_starts=100, update_period=2)
-config = resolve(Request(preset="bootstrapped-dqn", env="Probe/Discount-v0", scale="smoke", options=options)).config
+config = resolve(Request(preset=sys.argv[1], env=sys.argv[2], scale="smoke", options=options)).config
 assembly = Assembly.of(config)
 loop, ring = assembly.loop(), Ring(ring_layout(assembly.config, assembly.spec))
 state = loop.agent.init(stream_key(0, "init"))
@@ -31,19 +31,20 @@ for iteration in range(1, 6):
     keys = training_keys(0, iteration)
     for event in loop.run(state, ring, iteration, keys, generator(0, "replay", iteration)):
         if isinstance(event, Learned):
-            state = event.state
-    print(iteration, event.updates if isinstance(event, Learned) else -1, resident_kilobytes())
+            state, updates = event.state, event.updates
+    print(iteration, updates, resident_kilobytes())
 """
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-def test_thousands_of_updates_leave_the_resident_memory_where_it_was():
+@pytest.mark.parametrize("task", [("bootstrapped-dqn", "Probe/Discount-v0"), ("sac", "Pendulum-v1")], ids="-".join)
+def test_thousands_of_updates_leave_the_resident_memory_where_it_was(task):
     done = subprocess.run(
-        [sys.executable, "-c", _PROGRAM], capture_output=True, text=True, env=environment(), timeout=300
+        [sys.executable, "-c", _PROGRAM, *task], capture_output=True, text=True, env=environment(), timeout=300
     )
     assert done.returncode == 0, done.stderr
     rows = [tuple(map(int, line.split())) for line in done.stdout.splitlines()]
     assert rows[-1][1] - rows[1][1] == 3_000
-    # One transition of this probe kept by mistake would cost 3,000 x at least 1 kB.
+    # One transition kept by mistake at each update would cost 3,000 x at least 1 kB.
     assert rows[-1][2] - rows[1][2] < 3_000, rows

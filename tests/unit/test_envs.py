@@ -63,6 +63,35 @@ def test_actions_are_counted_from_zero_and_handed_over_as_the_environment_counts
     envs.close()
 
 
+class Reusing(gymnasium.Env):
+    """Counts its steps in one array, which it returns again and again; episodes last two steps."""
+
+    observation_space = spaces.Box(0, 255, (1,), np.float32)
+    action_space = spaces.Discrete(2)
+
+    def __init__(self):
+        self._array = np.zeros(1, np.float32)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self._array[:] = 0
+        return self._array, {}
+
+    def step(self, action):
+        self._array += 1
+        return self._array, 0.0, bool(self._array[0] == 2), False, {}
+
+
+def test_observations_are_kept_where_an_environment_writes_the_next_one_into_the_same_array():
+    gymnasium.register("chorus_tests/Reusing-v0", entry_point=Reusing, disable_env_checker=True)
+    envs = make_host("chorus_tests/Reusing-v0", 1)
+    envs.reset(np.array([0]))
+    results = [envs.step(np.array([0])) for _ in range(3)]
+    del gymnasium.registry["chorus_tests/Reusing-v0"]
+    assert [float(result.observation[0, 0]) for result in results] == [1, 2, 1]
+    assert [float(result.reset_observation[0, 0]) for result in results] == [1, 0, 1]
+
+
 def test_box_actions_are_stretched_to_unequal_bounds_and_to_their_shape(registered):
     low, high = np.float32([[-2, 0], [5, -1]]), np.float32([[2, 10], [7, 1]])
     env_id = registered(action_space=spaces.Box(low, high))

@@ -147,7 +147,8 @@ def policy_losses(
     """mean_b [α log π(ã|s) - min_c Q_c(s, ã)] by the main heads, and the entropy -mean_b log π (equation E21)."""
     batch = lesson.batch
     action, log_prob = draw(networks.distribution(params, batch.observation), lesson.noise)
-    lowest = jnp.min(networks.values(critic_params, batch.observation, action, main[:, None]), axis=0)[..., 0]
+    values = networks.values_to_improve(critic_params, batch.observation, action, main[:, None])
+    lowest = jnp.min(values, axis=0)[..., 0]
     per_sample = jnp.stack([temperature * log_prob - lowest, -log_prob], axis=-1)
     losses = weighted_mean(per_sample, batch.weight)
     return PolicyLosses(actor=losses[:, 0], entropy=losses[:, 1])

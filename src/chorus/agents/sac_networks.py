@@ -13,7 +13,7 @@ from chorus.ensemble.auxiliaries import Features
 from chorus.ensemble.value_map import ValueMap
 from chorus.networks.forked import Forked, Params
 from chorus.networks.gaussian import Gaussian, gaussian_of
-from chorus.networks.layers import GaussianHeads, Initialization
+from chorus.networks.layers import Dense, GaussianHeads, Initialization
 from chorus.networks.torsos import Torso
 from chorus.spaces import AnyArray, Box
 
@@ -54,8 +54,23 @@ class Networks:
         self, params: Params, observation: AnyArray, action: AnyArray, heads: Int[np.ndarray, "N K"] | None = None
     ) -> Float[Array, "C B N K"]:
         """Each critic's value of an action; observations and actions are for all members (M = 1) or one per member."""
-        state_action = beside(observation, action)
-        return jax.vmap(lambda own: self.critic.apply(own, state_action, heads)[..., 0, 0])(params)
+
+        # Put together per critic, so that gradients are added up after the state's part has been left out.
+        def of_critic(own: Params) -> Float[Array, "B N K"]:
+            return self.critic.apply(own, beside(observation, action), heads)[..., 0, 0]
+
+        return jax.vmap(of_critic)(params)
+
+    def values_to_improve(
+        self, params: Params, observation: AnyArray, action: AnyArray, heads: Int[np.ndarray, "N K"]
+    ) -> Float[Array, "C B N K"]:
+        """As `values`, with a gradient in the action only: that of the state is most of a first layer's work."""
+        first, *others = self.critic.torso
+        if isinstance(first, Dense):
+            first = first.clone(constant_inputs=observation.shape[-1])
+        return replace(self, critic=replace(self.critic, torso=(first, *others))).values(
+            params, jax.lax.stop_gradient(observation), action, heads
+        )
 
     def values_and_features(
         self, params: Params, observation: AnyArray, action: AnyArray

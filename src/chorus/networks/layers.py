@@ -186,11 +186,12 @@ class Conv(FeaturesFirst):
 
 
 class Dense(FeaturesFirst):
-    """A fully connected layer and its ReLU; inputs are flattened."""
+    """A fully connected layer and its ReLU; inputs are flattened, and the first `constant_inputs` get no gradient."""
 
     features: int
     initialization: Initialization = DEFAULT_INITIALIZATION
     copies: int = 1
+    constant_inputs: int = 0
 
     def width(self, inputs: int) -> int:
         return self.features
@@ -202,7 +203,7 @@ class Dense(FeaturesFirst):
         width = self.copies * self.width(fan_in)
         weight = self.param("kernel", self.initialization.weight(fan_in), (width, fan_in))
         bias = self.param("bias", self.initialization.bias(fan_in), (width,))
-        return nn.relu(product(weight, x) + bias[:, None])
+        return nn.relu(product(weight, x, self.constant_inputs) + bias[:, None])
 
 
 class WidenedDense(Dense):

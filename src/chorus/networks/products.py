@@ -17,18 +17,22 @@ _PAGE_BYTES = 4096
 _LINE = 16
 
 
-@jax.custom_vjp
-def product(weight: Float[Array, "O I"], x: Float[Array, "I B"]) -> Float[Array, "O B"]:
+@partial(jax.custom_vjp, nondiff_argnums=(2,))
+def product(weight: Float[Array, "O I"], x: Float[Array, "I B"], constant_inputs: int = 0) -> Float[Array, "O B"]:
+    """The product; the first `constant_inputs` rows of `x` get no gradient, and no time is spent on it."""
     return weight @ x
 
 
-def _product_forward(weight: Array, x: Array) -> tuple[Array, tuple[Array, Array]]:
+def _product_forward(weight: Array, x: Array, constant_inputs: int) -> tuple[Array, tuple[Array, Array]]:
     return weight @ x, (weight, x)
 
 
-def _product_backward(kept: tuple[Array, Array], signal: Array) -> tuple[Array, Array]:
+def _product_backward(constant_inputs: int, kept: tuple[Array, Array], signal: Array) -> tuple[Array, Array]:
     weight, x = kept
-    return signal @ x.T, transpose(weight) @ signal
+    if not constant_inputs:
+        return signal @ x.T, transpose(weight) @ signal
+    needed = transpose(weight[:, constant_inputs:]) @ signal
+    return signal @ x.T, jnp.concatenate([jnp.zeros_like(x[:constant_inputs]), needed])
 
 
 product.defvjp(_product_forward, _product_backward)
