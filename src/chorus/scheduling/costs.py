@@ -16,7 +16,7 @@ from chorus.scheduling.jobs import Job
 
 GPU_SOURCE = "assumed: the times that the paper states for an RTX 8000"
 
-_START_SECONDS = 8.0
+_START_SECONDS = 10.0
 _HOUR, _DAY = 3_600.0, 86_400.0
 
 
