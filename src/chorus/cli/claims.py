@@ -90,14 +90,17 @@ def settle_command(out: Path) -> "Callable[[Claim, Scale, int | None], tuple[str
         return aside, standing(find_study(name), aside, scale, device, known, seeds)[1]
 
     def settle(claim: "Claim", scale: "Scale", seeds: int | None) -> tuple[str, str]:
-        name = claim.studies[0]
-        key = (name, scale, seeds)
-        if key not in costs:
-            costs[key] = left(*key)
-        folder, cost = costs[key]
-        if cost == "nothing":
-            return suggested("claims", str(folder)), "all runs of its study are there"
-        return suggested("reproduce", name, scale=scale, seeds=seeds, out=folder), cost
+        """The first of the claim's studies that lacks runs; if none does, the first one with twice as many seeds."""
+        first = find_study(claim.studies[0])
+        twice = 2 * max(part.most_seeds(scale) for part in first.parts)
+        for name, count in (*((name, seeds) for name in claim.studies), (first.name, twice)):
+            key = (name, scale, count)
+            if key not in costs:
+                costs[key] = left(*key)
+            folder, cost = costs[key]
+            if cost != "nothing":
+                return suggested("reproduce", name, scale=scale, seeds=count, out=folder), cost
+        return suggested("claims", str(out)), "all runs of its studies are there, with twice their seeds"
 
     return settle
 

@@ -96,7 +96,7 @@ def _entry(claim: Claim, contexts: Mapping[Any, Any], settle: Settle) -> Entry:
     entry = Entry(claim, status, outcomes, said)
     if entry.settled:
         return entry
-    command, cost = settle(claim, scale, _seeds(outcomes))
+    command, cost = settle(claim, claim.scale or scale, _seeds(outcomes))
     return replace(entry, command=command, cost=cost)
 
 
@@ -106,8 +106,8 @@ def _by_study(claim: Claim, scale: str, seeds: int | None) -> tuple[str, str]:
 
 def _seeds(outcomes: Sequence[Outcome]) -> int | None:
     """How many seeds might settle what is not settled; None if that cannot be said."""
-    open_ones = [o.estimate for o in outcomes if o.status == "unsettled" and o.estimate]
-    needed = [seeds_needed(found) for found in open_ones if found.has_interval]
+    open_ones = [o for o in outcomes if o.status == "unsettled" and o.estimate]
+    needed = [seeds_needed(o.estimate, o.distance) for o in open_ones if o.estimate and o.distance is not None]
     known = [count for count in needed if count]
     return max(known) if known and len(known) == len(open_ones) else None
 
