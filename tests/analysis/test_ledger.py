@@ -226,6 +226,16 @@ def test_what_is_open_has_a_command_and_its_cost(tmp_path: Path) -> None:
     assert page.count("\n| ") == 45 and "`chorus reproduce figure2` (an hour)" in page
 
 
+def test_an_open_claim_shows_no_settled_number(tmp_path: Path) -> None:
+    """Claim 17 agrees for games; its tasks were not run."""
+    write_study(tmp_path)
+    found = judged(tmp_path, 17)
+    assert {outcome.status for outcome in found.outcomes} == {"agrees", "missing"}
+    assert found.words == "not settled" and found.deciding is not None
+    assert found.deciding.estimate is None and found.deciding.note == "3 of 6 checks were not run"
+    assert "3 of 6 checks were not run" in to_markdown([found], "")
+
+
 def test_the_command_writes_two_files_and_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_study(tmp_path / "runs", presets=("double-dqn", "bootstrapped-dqn"), envs=MINATAR[:1])
     assert main(["claims", str(tmp_path / "runs"), "-o", str(tmp_path / "out")]) == 0

@@ -116,7 +116,7 @@ def ledger_table(entries: "Sequence[Entry]") -> "Table":
     from rich.table import Table
     from rich.text import Text
 
-    from chorus.analysis.ledger.entries import number_text
+    from chorus.analysis.ledger.entries import effect_text
 
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column("", justify="right")
@@ -130,5 +130,5 @@ def ledger_table(entries: "Sequence[Entry]") -> "Table":
         estimate = outcome.estimate if outcome else None
         status = Text(entry.words, style="dim" if not entry.settled else styles.get(entry.status, ""))
         seeds = str(estimate.runs) if estimate else ""
-        table.add_row(str(entry.claim.number), Text(entry.claim.text), status, number_text(estimate), seeds)
+        table.add_row(str(entry.claim.number), Text(entry.claim.text), status, effect_text(outcome), seeds)
     return table
