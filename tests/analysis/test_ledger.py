@@ -200,6 +200,20 @@ def test_training_times_are_compared_as_ratios(tmp_path: Path) -> None:
     assert ensemble.estimate.value == pytest.approx(2.5, abs=0.02)
 
 
+def test_training_times_are_compared_in_the_same_environments(tmp_path: Path) -> None:
+    """CERL was also run in a game that is four times as slow; in the common game it costs the same."""
+    for preset, envs in (("bootstrapped-dqn", MINATAR[:1]), ("cerl", MINATAR[:2])):
+        for number, env in enumerate(envs):
+            for seed in range(3):
+                path = SyntheticRun(preset=preset, env=env, seed=seed).write(tmp_path)
+                rate = (100.0 + seed) / 4**number
+                rows = [{"iteration": n, "metric": "charts/SPS", "value": rate} for n in (1, 2, 3)]
+                (path / "timings.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    outcome = judged(tmp_path, 23).outcomes[0]
+    assert outcome.envs == MINATAR[:1] and outcome.estimate is not None
+    assert outcome.status == "agrees" and outcome.estimate.value == pytest.approx(1.0)
+
+
 def test_smoke_runs_answer_nothing(tmp_path: Path) -> None:
     write_study(tmp_path, scale="smoke", iteration_steps=2_000, seeds=2)
     entries = evaluate(load_runs([tmp_path]), nobody_settles)

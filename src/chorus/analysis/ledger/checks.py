@@ -17,10 +17,10 @@ from chorus.analysis.contrasts import find_gaps
 from chorus.analysis.costs import step_seconds
 from chorus.analysis.effects import Effect, Verdict, by_environment, measure
 from chorus.analysis.figures.gaps import gap_correlation
-from chorus.analysis.intervals import mean_difference
+from chorus.analysis.intervals import difference
 from chorus.analysis.ledger.evidence import Terms
 from chorus.analysis.normalisation import by_human, references_for
-from chorus.analysis.results import Series
+from chorus.analysis.results import Series, stack_ragged
 from chorus.analysis.variants import Variant
 
 Status = Literal["agrees", "disagrees", "negligible", "unsettled", "missing"]
@@ -241,24 +241,25 @@ class GapsCorrelate(Check):
 
 @dataclass(frozen=True, kw_only=True)
 class CostRatio(Check):
-    """Training time per step, as a multiple of another algorithm's, is said to be at most `most`."""
+    """Training time per step, as a multiple of another algorithm's in the same environments, is at most `most`."""
 
     first: Series | None
     second: Series | None
     most: float
 
     def judge(self, context: AnalysisContext) -> Outcome:
-        found = [step_seconds(context, s.variant) if s else np.zeros(0) for s in (self.first, self.second)]
-        if any(seconds.size == 0 for seconds in found):
+        timed = [step_seconds(context, s.variant) if s else {} for s in (self.first, self.second)]
+        envs = tuple(env for env in timed[0] if env in timed[1])
+        if not envs:
             return self.missing("no timings were recorded")
-        x, y = (np.log(seconds[np.isfinite(seconds)]) for seconds in found)
-        ratio = mean_difference(x, y, paired=False)
+        x, y = (np.log(stack_ragged([seconds[env] for env in envs])) for seconds in timed)
+        ratio = difference(x, y, paired=False).estimate
         value, low, high = (float(np.exp(number)) for number in (ratio.value, ratio.low, ratio.high))
         found_ratio = IntervalEstimate(value, low, high, ratio.runs)
         status: Status = "unsettled"
         if found_ratio.has_interval and ratio.runs >= FEWEST_RUNS:
             status = "agrees" if high <= self.most else "disagrees" if low > self.most else "unsettled"
-        return Outcome(self.what, status, found_ratio, "ratio of training times", context.results.envs)
+        return Outcome(self.what, status, found_ratio, "ratio of training times", envs)
 
 
 @dataclass(frozen=True, kw_only=True)
