@@ -10,11 +10,12 @@ from synthetic_runs import SyntheticRun
 
 from chorus.analysis.bootstrap import IntervalEstimate
 from chorus.analysis.effects import VERDICT_WORDS, Effect, Verdict
-from chorus.analysis.figures.style import DARK, LIGHT
+from chorus.analysis.figures.style import DARK, DASHES, LIGHT, LineStyle
 from chorus.analysis.findings import Finding
 from chorus.analysis.loading import load_runs
 from chorus.analysis.report import provenance
 from chorus.analysis.report.cards import comparison_table, make_cards
+from chorus.analysis.report.document import swatch, unbroken
 from chorus.analysis.results import Results
 
 CSS = (Path(provenance.__file__).parent / "page" / "report.css").read_text(encoding="utf-8")
@@ -133,3 +134,14 @@ def test_words_that_do_not_occur_are_not_explained(tmp_path: Path) -> None:
     terms = provenance.terms(Results(load_runs([tmp_path])).series)
     assert [term.word for term in terms] == ["indiv.", "agg."]
     assert "mean of their actions" in terms[1].meaning
+
+
+def test_percent_signs_stay_with_their_numbers() -> None:
+    assert unbroken("34 % below (95 % interval)") == "34\N{NO-BREAK SPACE}% below (95\N{NO-BREAK SPACE}% interval)"
+
+
+def test_the_sample_of_a_dotted_line_is_dotted() -> None:
+    """Dashes are in line widths: 2 pixels here."""
+    style = LineStyle(colour=1, policy="passive")
+    lengths = " ".join(f"{2 * length:.3g}" for length in DASHES["passive"][1])
+    assert f'stroke-dasharray="{lengths}"' in swatch(style)

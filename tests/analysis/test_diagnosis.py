@@ -13,6 +13,7 @@ from chorus.analysis.context import make_context
 from chorus.analysis.diagnosis import Diagnosis, diagnose
 from chorus.analysis.diagnosis.answers import DIVERSITY
 from chorus.analysis.diagnosis.budgets import with_one_budget
+from chorus.analysis.findings import how_many_asked
 from chorus.analysis.loading import load_runs
 from chorus.analysis.normalisation import Reference
 from chorus.analysis.questions import MAIN
@@ -84,6 +85,11 @@ def test_curse_present(tmp_path: Path) -> None:
     assert cerl.details[0].startswith("It gives back 80 % of what members had lost to the single agent (95 % interval ")
     # the most entropy that two actions allow is ln 2 = 0.693 nats; 0.5 of it is 72 %
     assert "0.5000 nats (95 % interval 0.5000 to 0.5000, 5 seeds), 72 % of the most" in answer(found, DIVERSITY)
+    # The number beside the verdict is what the verdict is about: 0.5 - 0.1 ln 2, and no p-value for Holm to count.
+    diversity = next(finding for finding in found.findings if finding.question == DIVERSITY)
+    assert diversity.difference is not None and diversity.difference.value == pytest.approx(0.5 - 0.1 * np.log(2))
+    others = [finding for finding in found.findings if finding.effect and finding is not diversity]
+    assert how_many_asked(found.findings).startswith(f"{len(others)} questions asked")
     assert "Bootstrapped DQN, 400k buffer (indiv.) scores 14 % above" in answer(found, LARGER)  # 80 against 70
     assert found.advice.settled and found.advice.headline == "Use Bootstrapped DQN + CERL (agg.)."
     assert "30 % above Double DQN" in found.advice.reasons[0]  # 130 against 100

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from synthetic_runs import MINATAR, SyntheticRun, write_study
 
-from chorus.analysis.context import make_context
+from chorus.analysis.advice import advise
+from chorus.analysis.context import coverage_warnings, make_context
 from chorus.analysis.findings import Finding, Summary, find_findings, summarise
+from chorus.analysis.grouping import find_comparison_groups
 from chorus.analysis.loading import load_runs
 from chorus.analysis.normalisation import Reference
 from chorus.analysis.questions import MAIN
@@ -217,3 +219,32 @@ def test_every_ablation_is_compared_with_ensemble_and_single_agent(tmp_path: Pat
         ("Double DQN + MH", "Double DQN"),
     ):
         assert f"Is {first} better than {second}?" in asked
+
+
+def test_smoke_runs_beside_others_do_not_take_part_in_the_advice(tmp_path: Path) -> None:
+    """The smoke runs have the defaults and more seeds, but they learnt nothing."""
+    write_study(tmp_path / "laptop", envs=MINATAR[:1], options={"learning_rate": 1e-3})
+    write_study(tmp_path / "smoke", envs=MINATAR[:1], scale="smoke", iteration_steps=2_000, seeds=8)
+    context = make_context(load_runs([tmp_path]))
+    group = find_comparison_groups(context.results)[0]
+    assert group.ensemble and group.ensemble.settings["scale"] == "laptop"
+    assert "laptop scale" in context.normalisation.meaning
+    advice = advise(context)
+    assert advice.use is not None and advice.use.variant.preset == "cerl"
+    assert advise(make_context(load_runs([tmp_path / "smoke"]))).use is None
+
+
+def test_leads_in_returns_and_in_scores_are_not_compared(tmp_path: Path) -> None:
+    """CERL was run in one game only, where its lead of 5 is in returns."""
+    write_study(tmp_path, presets=("double-dqn", "bootstrapped-dqn"))
+    write_study(tmp_path, presets=("cerl",), envs=MINATAR[:1])
+    use = advise(make_context(load_runs([tmp_path]))).use
+    assert use is not None and use.variant.preset == "bootstrapped-dqn"
+
+
+def test_games_and_tasks_of_one_study_are_not_missed_by_each_other(tmp_path: Path) -> None:
+    """SAC cannot play games; a game that only the single agent played is missed by the ensemble."""
+    write_study(tmp_path, presets=("double-dqn",), envs=MINATAR[:2])
+    write_study(tmp_path, presets=("bootstrapped-dqn",), envs=MINATAR[:1])
+    write_study(tmp_path, presets=("sac", "ensemble-sac"), envs=("Hopper-v4",))
+    assert coverage_warnings(load_runs([tmp_path])) == [f"Bootstrapped DQN has no run on {MINATAR[1]}."]

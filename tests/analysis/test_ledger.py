@@ -12,13 +12,15 @@ from chorus.analysis.bootstrap import IntervalEstimate
 from chorus.analysis.context import make_context
 from chorus.analysis.correlation import spearman
 from chorus.analysis.effects import Effect
-from chorus.analysis.ledger import all_claims, evaluate, to_json, to_markdown
-from chorus.analysis.ledger.checks import AtLeast, Contrast, Differs, NoGain, Outcome, combine
+from chorus.analysis.ledger import Entry, all_claims, evaluate, to_json, to_markdown
+from chorus.analysis.ledger.checks import AtLeast, Contrast, Differs, NoEffect, NoGain, Outcome, combine
 from chorus.analysis.ledger.evidence import Evidence
 from chorus.analysis.ledger.table import CHECKS, TESTS
 from chorus.analysis.loading import load_runs
 from chorus.analysis.variants import MEMBERS
+from chorus.cli.claims import settle_command
 from chorus.cli.main import main
+from chorus.studies.study import Study
 from chorus.studies.table import STUDIES
 
 ROOT = Path(__file__).parents[2]
@@ -49,16 +51,19 @@ CASES = {
     "below": IntervalEstimate(-3.0, -5.0, -1.0, 5),
     "around": IntervalEstimate(1.0, -2.0, 4.0, 5),
     "level": IntervalEstimate(0.0, -0.4, 0.4, 5),  # within 5 % of 10
+    "no gain": IntervalEstimate(-1.0, -2.4, 0.4, 5),
+    "within": IntervalEstimate(0.3, 0.1, 0.7, 5),
 }
 
 
 @pytest.mark.parametrize(
     ("kind", "statuses"),
     [
-        (Contrast, ("agrees", "disagrees", "unsettled", "negligible")),
-        (NoGain, ("disagrees", "agrees", "unsettled", "agrees")),
-        (AtLeast, ("agrees", "disagrees", "unsettled", "agrees")),
-        (Differs, ("agrees", "agrees", "unsettled", "disagrees")),
+        (Contrast, ("agrees", "disagrees", "unsettled", "negligible", "unsettled", "agrees")),
+        (NoGain, ("disagrees", "agrees", "unsettled", "agrees", "agrees", "disagrees")),
+        (NoEffect, ("disagrees", "disagrees", "unsettled", "agrees", "unsettled", "unsettled")),
+        (AtLeast, ("agrees", "disagrees", "unsettled", "agrees", "unsettled", "agrees")),
+        (Differs, ("agrees", "agrees", "unsettled", "disagrees", "unsettled", "agrees")),
     ],
 )
 def test_what_each_check_makes_of_an_interval(kind: type[Contrast], statuses: tuple[str, ...]) -> None:
@@ -89,6 +94,72 @@ def test_a_disagreement_must_hold_for_the_number_of_checks() -> None:
     assert combine([against, Outcome("", "agrees"), Outcome("", "agrees")]) == "unsettled"
 
 
+def levels(parent: Path, single: dict[str, float], ensemble: dict[str, dict[str, float]]) -> None:
+    """Runs of five seeds with these levels of single agent and ensemble in each environment."""
+    for env, level in single.items():
+        for seed in range(5):
+            noise = 0.1 * (seed - 2)
+            SyntheticRun(env=env, seed=seed, level={"individual": level + noise}).write(parent)
+            own = {policy: value + noise for policy, value in ensemble[env].items()}
+            SyntheticRun(preset="bootstrapped-dqn", env=env, seed=seed, level=own).write(parent)
+
+
+def judged(parent: Path, number: int) -> Entry:
+    return evaluate(load_runs([parent]), nobody_settles)[number - 1]
+
+
+def test_environments_that_disagree_settle_a_claim_about_most_of_them(tmp_path: Path) -> None:
+    """Where the vote is better, the members are so too in two of two games, although over all games it is even."""
+    better, worse = {"individual": 15.0, "aggregate": 16.0}, {"individual": 5.0, "aggregate": 6.0}
+    single = dict.fromkeys((*MINATAR, "MinAtar/Freeway-v1"), 10.0)
+    levels(tmp_path, single, {env: better if number % 2 else worse for number, env in enumerate(single)})
+    found = judged(tmp_path, 4)
+    assert found.outcomes[0].note == "in 0 of 2 environments where it applies"
+    assert found.words == "disagrees"
+
+
+def test_settings_that_change_nothing_contradict_that_they_matter(tmp_path: Path) -> None:
+    """Claim 44: the curse is the same with every value, so that its change has no small p-value."""
+    options = ({}, {"epsilon_decay": 16_000}, {"optimizer_epsilon": 1.5e-2})
+    for number, option in enumerate(options):
+        for seed in range(5):
+            wiggle = 0.02 * ((seed * (number + 2)) % 5)
+            name = f"{number}-{seed}"
+            level = {"individual": 10.0 + wiggle}
+            SyntheticRun(seed=seed, level=level, options=option, name=f"single-{name}").write(tmp_path)
+            SyntheticRun(
+                preset="bootstrapped-dqn", seed=seed, level=level, options=option, name=f"ensemble-{name}"
+            ).write(tmp_path)
+    assert judged(tmp_path, 44).words == "disagrees"
+
+
+def test_a_gap_that_never_was_is_not_given_back(tmp_path: Path) -> None:
+    """Claim 18: members with CERL are the best of all, but plain members did not lose anything."""
+    for preset, level in (("sac", 10.0), ("ensemble-sac", 11.0), ("ensemble-sac-cerl", 15.0)):
+        for seed in range(5):
+            one = SyntheticRun(preset=preset, env="Hopper-v4", seed=seed, level={"individual": level + 0.1 * seed})
+            one.write(tmp_path)
+    assert judged(tmp_path, 18).words == "disagrees"
+
+
+def test_gaps_are_ranked_in_multiples_of_the_single_agent(tmp_path: Path) -> None:
+    """The gaps rise together from 0.1 to 0.6 of scores between 10 and 1,000; the last passive member scores nothing."""
+    envs = [f"Custom/Game{number}-v0" for number in range(1, 7)]
+    for number, env in enumerate(envs, 1):
+        top = (10.0, 1_000.0)[number % 2]
+        low = top * (1 - number / 10)
+        for seed in range(3):
+            for preset, level in (
+                ("double-dqn", {"individual": top}),
+                ("bootstrapped-dqn", {"individual": low}),
+                ("tandem", {"active": top, "passive": low if number < 6 else -top}),
+            ):
+                SyntheticRun(preset=preset, env=env, seed=seed, level=level).write(tmp_path)
+    found = judged(tmp_path, 8)
+    assert found.words == "agrees" and found.outcomes[0].estimate is not None
+    assert found.outcomes[0].estimate.value == pytest.approx(1.0)
+
+
 def test_rank_correlation_has_fishers_interval() -> None:
     # ranks 1 2 3 4 5 6 against 2 1 3 4 5 6: 1 - 6 x 2 / (6 x 35) = 0.942857
     found = spearman([1, 2, 3, 4, 5, 6], [2, 1, 3, 4, 5, 6])
@@ -101,7 +172,7 @@ def test_rank_correlation_has_fishers_interval() -> None:
 def test_runs_of_a_sweep_are_found_by_their_setting(tmp_path: Path) -> None:
     for seed in range(3):
         SyntheticRun(seed=seed).write(tmp_path)
-        for size in (2, 10):
+        for size in (1, 2, 10):  # an ensemble of one has no vote
             name = f"{size}-{seed}"
             SyntheticRun(preset="bootstrapped-dqn", seed=seed, options={"members": size}, name=name).write(tmp_path)
     evidence = Evidence(make_context(load_runs([tmp_path])), "dqn")
@@ -109,6 +180,7 @@ def test_runs_of_a_sweep_are_found_by_their_setting(tmp_path: Path) -> None:
     assert evidence.line("cerl", MEMBERS) == () and evidence.role("cerl") is None
     ensemble = evidence.role("ensemble")
     assert ensemble is not None and ensemble.variant.members == 10
+    assert evidence.single is not None and evidence.single.label == "Double DQN"
 
 
 def test_training_times_are_compared_as_ratios(tmp_path: Path) -> None:
@@ -126,6 +198,20 @@ def test_training_times_are_compared_as_ratios(tmp_path: Path) -> None:
     )
     assert ensemble.status == "disagrees" and ensemble.estimate is not None  # 2.5 instead of 1.75
     assert ensemble.estimate.value == pytest.approx(2.5, abs=0.02)
+
+
+def test_training_times_are_compared_in_the_same_environments(tmp_path: Path) -> None:
+    """CERL was also run in a game that is four times as slow; in the common game it costs the same."""
+    for preset, envs in (("bootstrapped-dqn", MINATAR[:1]), ("cerl", MINATAR[:2])):
+        for number, env in enumerate(envs):
+            for seed in range(3):
+                path = SyntheticRun(preset=preset, env=env, seed=seed).write(tmp_path)
+                rate = (100.0 + seed) / 4**number
+                rows = [{"iteration": n, "metric": "charts/SPS", "value": rate} for n in (1, 2, 3)]
+                (path / "timings.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    outcome = judged(tmp_path, 23).outcomes[0]
+    assert outcome.envs == MINATAR[:1] and outcome.estimate is not None
+    assert outcome.status == "agrees" and outcome.estimate.value == pytest.approx(1.0)
 
 
 def test_smoke_runs_answer_nothing(tmp_path: Path) -> None:
@@ -154,6 +240,16 @@ def test_what_is_open_has_a_command_and_its_cost(tmp_path: Path) -> None:
     assert page.count("\n| ") == 45 and "`chorus reproduce figure2` (an hour)" in page
 
 
+def test_an_open_claim_shows_no_settled_number(tmp_path: Path) -> None:
+    """Claim 17 agrees for games; its tasks were not run."""
+    write_study(tmp_path)
+    found = judged(tmp_path, 17)
+    assert {outcome.status for outcome in found.outcomes} == {"agrees", "missing"}
+    assert found.words == "not settled" and found.deciding is not None
+    assert found.deciding.estimate is None and found.deciding.note == "3 of 6 checks were not run"
+    assert "3 of 6 checks were not run" in to_markdown([found], "")
+
+
 def test_the_command_writes_two_files_and_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_study(tmp_path / "runs", presets=("double-dqn", "bootstrapped-dqn"), envs=MINATAR[:1])
     assert main(["claims", str(tmp_path / "runs"), "-o", str(tmp_path / "out")]) == 0
@@ -161,6 +257,28 @@ def test_the_command_writes_two_files_and_says_so(tmp_path: Path, capsys: pytest
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["claims.json", "claims.md"]
     assert f"claims: {tmp_path / 'out' / 'claims.md'} and claims.json" in said
     assert "44 claims: " in said and said.splitlines()[-1].startswith("next: chorus reproduce ")
+
+
+def test_the_command_of_an_open_claim_leads_on() -> None:
+    """The next study of several, then more seeds; games that only Atari has at the paper scale."""
+    claims = {claim.number: claim for claim in all_claims()}
+    assert claims[8].scale == claims[41].scale == "paper" and claims[1].scale is None
+    entries = {entry.claim.number: entry for entry in evaluate(None, settle_command(Path("nowhere")))}
+    assert entries[41].command == "chorus reproduce figure2 --scale paper --out nowhere"
+    assert entries[1].command == "chorus reproduce figure2 --out nowhere"
+
+
+def test_a_study_whose_runs_are_there_is_not_proposed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    present = {("figure26", None)}
+
+    def standing(study: Study, out: Path, scale: str, device: str | None, known: object, seeds: int | None) -> object:
+        return "some", "nothing" if (study.name, seeds) in present else "an hour"
+
+    monkeypatch.setattr("chorus.cli.list.standing", standing)
+    claim = all_claims()[36]
+    assert settle_command(Path("runs"))(claim, "laptop", None) == ("chorus reproduce figure25", "an hour")
+    present.add(("figure25", None))
+    assert settle_command(Path("runs"))(claim, "laptop", None)[0] == "chorus reproduce figure26 --seeds 8"
 
 
 def test_a_folder_that_is_none_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -23,16 +23,18 @@ class Advice:
 
 def advise(context: AnalysisContext) -> Advice:
     """Advice from the first comparison group with a single agent; ensembles are judged acting together."""
-    if any(run.config.get("scale") == "smoke" for run in context.results.dataset.runs):
-        return Advice(None, False, "No advice: at the smoke scale nothing is learnt.")
     group = next((g for g in find_comparison_groups(context.results) if g.single), None)
     if group is None or group.single is None:
         return Advice(None, False, "No advice: there is no evaluation of the single agent.")
+    if group.single.variant.is_smoke:
+        return Advice(None, False, "No advice: at the smoke scale nothing is learnt.")
     ensembles = [Series(v, "aggregate") for v in (group.ensemble, group.larger, group.cerl) if v]
     against = [found for series in ensembles if (found := measure(context, minus(series, group.single)))]
     if not against:
         return Advice(None, False, "No advice: there is no evaluation of an ensemble that acts together.")
-    return _choose(context, group, group.single, against)
+    # Leads in other environments are in other units, so only ensembles with the most environments are compared.
+    widest = max(against, key=lambda found: len(found.envs)).envs
+    return _choose(context, group, group.single, [found for found in against if found.envs == widest])
 
 
 def _choose(context: AnalysisContext, group: ComparisonGroup, single: Series, against: Sequence[Effect]) -> Advice:

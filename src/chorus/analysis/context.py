@@ -192,7 +192,9 @@ def coverage_warnings(dataset: Dataset) -> list[str]:
     """Sentences about environments and seeds that a variant lacks, and about seeds that it has more than once."""
     found = []
     for variant in dataset.variants:
-        seeds: dict[str, list[int]] = {env: [] for env in dataset.envs}
+        # Games and tasks of one study have algorithms of their own.
+        beside = [run for v in dataset.variants if v.group == variant.group for run in v.runs]
+        seeds: dict[str, list[int]] = {env: [] for env in sorted({dataset.runs[run].env for run in beside})}
         for run in variant.runs:
             seeds[dataset.runs[run].env].append(dataset.runs[run].seed)
         all_seeds = {seed for present in seeds.values() for seed in present}

@@ -73,28 +73,11 @@ def probabilities(context: AnalysisContext, pairs: Sequence[Pair]) -> Drawing | 
 
 def tandem_gaps(context: AnalysisContext, single: Series, ensemble: Variant, tandem: Variant) -> Drawing | None:
     """Does the gap between active and passive member predict the gap between single agent and ensemble?"""
-    active, passive, member = (
-        Series(tandem, "active"),
-        Series(tandem, "passive"),
-        Series(ensemble, "individual"),
-    )
-    envs = context.shared_envs(single, active, passive, member)
-    if len(envs) < 2:
+    gaps, no_multiple = find_gaps(context, single, ensemble, tandem)
+    if not gaps or len(gaps) + len(no_multiple) < 2:
         return None
-    gaps, no_multiple = {}, []
-    for env in envs:
-        alone, act, pas, ens = (
-            float(np.nanmean(normalised_matrix(context.results, s, (env,), context.normalisation)))
-            for s in (single, active, passive, member)
-        )
-        # Human-normalised scores become multiples of the single agent's; others are relative to it already.
-        size = alone if context.normalisation.kind == "human" else 1.0
-        if size <= 0:
-            no_multiple.append(env)
-            continue
-        gaps[env] = figures.Gap((act - pas) / size, (alone - ens) / size, alone)
-    if not gaps:
-        return None
+    envs = [env for env in context.envs if env in gaps or env in no_multiple]
+    active, passive, member = Series(tandem, "active"), Series(tandem, "passive"), Series(ensemble, "individual")
     caption = (
         f"One dot per environment, {context.seeds([active, member], envs)} each, in scores normalised by the single "
         f"agent; {context.final_meaning([single, active, passive, member], envs)}. On the diagonal both gaps are "
@@ -108,6 +91,25 @@ def tandem_gaps(context: AnalysisContext, single: Series, ensemble: Variant, tan
     if no_multiple:
         caption += f" Not drawn, because the single agent is not above a random policy: {', '.join(no_multiple)}."
     return figures.gap_scatter(gaps, style=context.style(active), caption=caption)
+
+
+def find_gaps(
+    context: AnalysisContext, single: Series, ensemble: Variant, tandem: Variant
+) -> tuple[dict[str, figures.Gap], list[str]]:
+    """The gaps of each environment as multiples of the single agent's score, and the environments without them."""
+    compared = (single, Series(tandem, "active"), Series(tandem, "passive"), Series(ensemble, "individual"))
+    gaps, no_multiple = {}, []
+    for env in context.shared_envs(*compared):
+        alone, active, passive, member = (
+            float(np.nanmean(normalised_matrix(context.results, s, (env,), context.normalisation))) for s in compared
+        )
+        # Human-normalised scores become multiples of the single agent's; others are relative to it already.
+        size = alone if context.normalisation.kind == "human" else 1.0
+        if size <= 0:
+            no_multiple.append(env)
+            continue
+        gaps[env] = figures.Gap((active - passive) / size, (alone - member) / size, alone)
+    return gaps, no_multiple
 
 
 def diversity(context: AnalysisContext, measure: DiversityMeasure) -> Drawing | None:

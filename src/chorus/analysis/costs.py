@@ -12,20 +12,21 @@ from chorus.analysis.wording import plural
 from chorus.runs.logs import training_seconds_per_step
 
 
-def step_seconds(context: AnalysisContext, variant: Variant) -> np.ndarray:
-    """Seconds of training per agent step, [runs, environments]; environments without timings are left out."""
+def step_seconds(context: AnalysisContext, variant: Variant) -> dict[str, np.ndarray]:
+    """Seconds of training per agent step of each run, by environment; those without timings are left out."""
     dataset = context.results.dataset
-    columns = []
+    own = [dataset.runs[position] for position in variant.runs]
+    columns = {}
     for env in dataset.envs:
-        own = [dataset.runs[position] for position in variant.runs]
         found = [training_seconds_per_step(run.path) for run in own if run.env == env]
-        columns.append(np.array([seconds for seconds in found if seconds is not None]))
-    return stack_ragged([column for column in columns if len(column)])
+        columns[env] = np.array([seconds for seconds in found if seconds is not None])
+    return {env: column for env, column in columns.items() if len(column)}
 
 
 def training_time(context: AnalysisContext) -> Drawing | None:
     """One bar per algorithm: milliseconds of training per agent step."""
-    measured = {variant: step_seconds(context, variant) for variant in context.results.dataset.variants}
+    variants = context.results.dataset.variants
+    measured = {variant: stack_ragged(list(step_seconds(context, variant).values())) for variant in variants}
     bars = [
         figures.LabelledEstimate(variant.label, context.palette.style(variant, "individual"), estimate(1_000 * seconds))
         for variant, seconds in measured.items()

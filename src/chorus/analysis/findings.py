@@ -147,11 +147,11 @@ def correct(findings: Sequence[Finding]) -> tuple[Finding, ...]:
 
 
 def how_many_asked(findings: Sequence[Finding]) -> str:
-    effects = [finding for finding in findings if finding.effect]
+    effects = [finding for finding in findings if finding.adjusted_p is not None]
     if not effects:
         return ""
     settled = [finding for finding in effects if finding.verdict in ("yes", "no")]
-    kept = sum(finding.adjusted_p is not None and finding.adjusted_p < ALPHA for finding in settled)
+    kept = sum((finding.adjusted_p or 0.0) < ALPHA for finding in settled)
     return (
         f"{plural(len(effects), 'question')} asked of the same runs, {len(settled)} settled one by one and {kept} of "
         f"them after Holm's correction for all. If nothing differed, about {ALPHA * len(effects):.1f} would be settled "

@@ -49,7 +49,7 @@ class ComparisonGroup:
         """The single agent that a variant is compared with."""
         if variant.members == 1:
             return self.single if self.single and variant is not self.single.variant else None
-        found = nearest(variant, [v for v in self.variants if v.role == "single"])
+        found = nearest(variant, _single_agents(self.variants))
         return Series(found, "individual") if found else None
 
 
@@ -91,7 +91,8 @@ def pairs_of_interest(group: ComparisonGroup) -> list[tuple[Series, Series]]:
 
 def _around(ensemble: Variant | None, variants: Sequence[Variant]) -> ComparisonGroup:
     centre = ensemble or variants[0]
-    single, cerl, tandem = (nearest(centre, _with_role(variants, role)) for role in ("single", "cerl", "tandem"))
+    single = nearest(centre, _single_agents(variants))
+    cerl, tandem = (nearest(centre, _with_role(variants, role)) for role in ("cerl", "tandem"))
     larger = [
         v
         for v in _with_role(variants, "ensemble")
@@ -111,9 +112,17 @@ def _with_role(variants: Sequence[Variant], role: str) -> list[Variant]:
     return [v for v in variants if v.role == role]
 
 
-def _from_defaults(variant: Variant) -> tuple[int, int, float, int]:
-    """Fewest changed settings first, then most runs, fewest shared layers, and most members."""
-    return variant.changes, -len(variant.runs), variant.number(SHARED_LAYERS) or 0, -variant.members
+def _single_agents(variants: Sequence[Variant]) -> list[Variant]:
+    """The single agents; an ensemble of one, as in a sweep over N, only where there is no other."""
+    singles = _with_role(variants, "single")
+    ensembles = {v.preset for v in variants if v.members > 1}
+    return [v for v in singles if v.preset not in ensembles] or singles
+
+
+def _from_defaults(variant: Variant) -> tuple[bool, int, int, float, int]:
+    """Runs that learn first, then fewest changed settings, most runs, fewest shared layers, and most members."""
+    layers = variant.number(SHARED_LAYERS) or 0
+    return variant.is_smoke, variant.changes, -len(variant.runs), layers, -variant.members
 
 
 @dataclass(frozen=True)

@@ -107,6 +107,11 @@ class Variant:
         settings = self.identity.settings
         return sum(one.changed for path, one in settings.items() if path not in ("scale", "hyperparameters"))
 
+    @property
+    def is_smoke(self) -> bool:
+        """Whether its runs only show that everything works."""
+        return self.settings.get("scale") == "smoke"
+
     def number(self, path: str) -> float | None:
         """The value of a numeric setting; None if the configuration has no such number."""
         value = self.settings.get(path)
@@ -209,15 +214,15 @@ def distinguishing_settings(entries: Iterable[tuple[str, dict[str, Any]]]) -> li
 def rank_by_defaults(singles: Sequence[Variant], variants: Sequence[Variant]) -> list[Variant]:
     """Single agents in the order in which they are taken as the reference of a comparison.
 
-    First come those with the fewest settings that differ from their preset's defaults, then those that differ least
-    from one of the plain ensembles, have the fewest settings at all, and have the most runs; then the order of the
-    variants, which is by the numbers of their settings.
+    Smoke runs come last. First come those with the fewest settings that differ from their preset's defaults, then
+    those that differ least from one of the plain ensembles, have the fewest settings at all, and have the most runs;
+    then the order of the variants, which is by the numbers of their settings.
     """
     ensembles = [v for v in variants if v.role == "ensemble"]
 
-    def order(single: Variant) -> tuple[int, int, int, int]:
+    def order(single: Variant) -> tuple[bool, int, int, int, int]:
         nearest = min((single.distance(ensemble) for ensemble in ensembles), default=0)
-        return single.changes, nearest, len(single.settings), -len(single.runs)
+        return single.is_smoke, single.changes, nearest, len(single.settings), -len(single.runs)
 
     return sorted(singles, key=order)
 

@@ -77,13 +77,14 @@ def why_unsettled(found: IntervalEstimate) -> str:
     return f"Not settled: the interval includes zero{remedy}."
 
 
-def seeds_needed(found: IntervalEstimate, most: int = 100) -> int | None:
+def seeds_needed(found: IntervalEstimate, distance: float | None = None, most: int = 100) -> int | None:
     """The number of seeds at which an interval of this estimate would exclude zero; None if it is above `most`.
 
-    The width of an interval shrinks with the square root of the number of seeds.
+    With a `distance` it would exclude a value that is this far from the estimate. The width of an interval shrinks
+    with the square root of the number of seeds.
     """
-    half = (found.high - found.low) / 2
-    if found.value == 0 or not np.isfinite(half):
+    half, away = (found.high - found.low) / 2, found.value if distance is None else distance
+    if away == 0 or not np.isfinite(half):
         return None
-    needed = int(np.ceil(found.runs * (half / found.value) ** 2)) + 1
+    needed = int(np.ceil(found.runs * (half / away) ** 2)) + 1
     return needed if found.runs < needed <= most else None

@@ -90,14 +90,17 @@ def settle_command(out: Path) -> "Callable[[Claim, Scale, int | None], tuple[str
         return aside, standing(find_study(name), aside, scale, device, known, seeds)[1]
 
     def settle(claim: "Claim", scale: "Scale", seeds: int | None) -> tuple[str, str]:
-        name = claim.studies[0]
-        key = (name, scale, seeds)
-        if key not in costs:
-            costs[key] = left(*key)
-        folder, cost = costs[key]
-        if cost == "nothing":
-            return suggested("claims", str(folder)), "all runs of its study are there"
-        return suggested("reproduce", name, scale=scale, seeds=seeds, out=folder), cost
+        """The first of the claim's studies that lacks runs; if none does, the first one with twice as many seeds."""
+        first = find_study(claim.studies[0])
+        twice = 2 * max(part.most_seeds(scale) for part in first.parts)
+        for name, count in (*((name, seeds) for name in claim.studies), (first.name, twice)):
+            key = (name, scale, count)
+            if key not in costs:
+                costs[key] = left(*key)
+            folder, cost = costs[key]
+            if cost != "nothing":
+                return suggested("reproduce", name, scale=scale, seeds=count, out=folder), cost
+        return suggested("claims", str(out)), "all runs of its studies are there, with twice their seeds"
 
     return settle
 
@@ -113,7 +116,7 @@ def ledger_table(entries: "Sequence[Entry]") -> "Table":
     from rich.table import Table
     from rich.text import Text
 
-    from chorus.analysis.ledger.entries import number_text
+    from chorus.analysis.ledger.entries import effect_text
 
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column("", justify="right")
@@ -127,5 +130,5 @@ def ledger_table(entries: "Sequence[Entry]") -> "Table":
         estimate = outcome.estimate if outcome else None
         status = Text(entry.words, style="dim" if not entry.settled else styles.get(entry.status, ""))
         seeds = str(estimate.runs) if estimate else ""
-        table.add_row(str(entry.claim.number), Text(entry.claim.text), status, number_text(estimate), seeds)
+        table.add_row(str(entry.claim.number), Text(entry.claim.text), status, effect_text(outcome), seeds)
     return table

@@ -97,11 +97,15 @@ class Part:
                 swept=arm.swept(scale),
                 study=study,
             )
-            for seed in first_seeds(max(self._seeds(arm, scale) for arm in self.arms))
+            for seed in first_seeds(self.most_seeds(scale))
             for env in environments.envs
             for arm, options in variants
             if seed < self._seeds(arm, scale)
         ]
+
+    def most_seeds(self, scale: Scale) -> int:
+        """The number of seeds of the configuration that has most."""
+        return max(self._seeds(arm, scale) for arm in self.arms)
 
     def _seeds(self, arm: Arm, scale: Scale) -> int:
         return arm.seeds.at(scale) if arm.seeds else self.environments.at(scale).seeds

@@ -95,14 +95,15 @@ def diversity(context: AnalysisContext, group: ComparisonGroup, env: str, action
 def _judge_diversity(ensemble: Variant, effect: Effect, measure_: DiversityMeasure, most: float) -> Finding:
     found, limit = effect.estimate, measure_.low_share * most
     above = replace(found, value=found.value - limit, low=found.low - limit, high=found.high - limit)
-    verdict = replace(effect, estimate=above, reference=None).verdict(-1)
+    judged = replace(effect, estimate=above, reference=None, unit=f"{effect.unit} above the limit")
+    verdict = judged.verdict(-1)
     lead = {
         "yes": "Yes: the members act nearly alike, so there is little to gain from several of them.",
         "no": "No: the members do disagree.",
     }.get(verdict, why_unsettled(above).replace("zero", "the limit"))
     hint = (FEW_SEEDS,) if verdict != "unsettled" and found.runs < ENOUGH_SEEDS else ()
     return Finding(
-        DIVERSITY, verdict, f"{lead} {_diversity_sentence(ensemble, found, measure_, most)}", hint, effect=effect
+        DIVERSITY, verdict, f"{lead} {_diversity_sentence(ensemble, found, measure_, most)}", hint, effect=judged
     )
 
 

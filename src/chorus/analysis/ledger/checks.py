@@ -6,20 +6,22 @@ all of them do, and disagrees if one of them does.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from chorus.analysis.bootstrap import CONFIDENCE, FEWEST_RUNS, IntervalEstimate
 from chorus.analysis.context import AnalysisContext
-from chorus.analysis.correlation import spearman
+from chorus.analysis.contrasts import find_gaps
 from chorus.analysis.costs import step_seconds
 from chorus.analysis.effects import Effect, Verdict, by_environment, measure
-from chorus.analysis.intervals import mean_difference
+from chorus.analysis.figures.gaps import gap_correlation
+from chorus.analysis.intervals import difference
 from chorus.analysis.ledger.evidence import Terms
 from chorus.analysis.normalisation import by_human, references_for
-from chorus.analysis.results import Series
+from chorus.analysis.results import Series, stack_ragged
+from chorus.analysis.variants import Variant
 
 Status = Literal["agrees", "disagrees", "negligible", "unsettled", "missing"]
 STATUS_WORDS: dict[Status, str] = {
@@ -42,7 +44,9 @@ class Outcome:
     envs: tuple[str, ...] = ()
     note: str = ""
     p_value: float = 0.0
-    """The p-value of no effect, where the check has one."""
+    """The p-value of no effect, where a disagreement rests on the sign of the effect."""
+    distance: float | None = None
+    """How far the estimate lies from the value that its interval must exclude; None if there is no such value."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,12 +72,20 @@ class Contrast(Check):
 
     def judge(self, context: AnalysisContext) -> Outcome:
         effect = measure(context, self.terms, reference=self.reference) if self.terms else None
-        if effect is None:
-            return self.missing()
-        return _outcome(self.what, effect, self.status(effect), self.note(context, effect))
+        return self.missing() if effect is None else self.outcome(context, effect)
+
+    def outcome(self, context: AnalysisContext, effect: Effect) -> Outcome:
+        found = _outcome(self.what, effect, self.status(effect), self.note(context, effect))
+        return replace(found, p_value=self.p_value(effect), distance=self.distance(effect))
 
     def status(self, effect: Effect) -> Status:
         return _STATUS[effect.verdict(self.sign)]
+
+    def p_value(self, effect: Effect) -> float:
+        return effect.p_value
+
+    def distance(self, effect: Effect) -> float:
+        return abs(effect.estimate.value)
 
     def note(self, context: AnalysisContext, effect: Effect) -> str:
         """In how many environments the effect has the expected sign."""
@@ -95,11 +107,32 @@ _STATUS: dict[Verdict, Status] = {
 
 @dataclass(frozen=True, kw_only=True)
 class NoGain(Contrast):
-    """Something is said not to help: agrees if it is settled that it does not, or that the gain is too small."""
+    """Something is said not to help: agrees if a gain above the margin is excluded."""
 
     def status(self, effect: Effect) -> Status:
-        answers: dict[Verdict, Status] = {"yes": "disagrees", "no": "agrees", "negligible": "agrees"}
-        return answers.get(effect.verdict(self.sign), "unsettled")
+        found, margin = effect.estimate, effect.margin or 0.0
+        if not found.has_interval or found.runs < FEWEST_RUNS:
+            return "unsettled"
+        return "agrees" if found.high <= margin else "disagrees" if found.low > 0 else "unsettled"
+
+    def distance(self, effect: Effect) -> float:
+        return max(abs(effect.estimate.value), (effect.margin or 0.0) - effect.estimate.value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoEffect(Contrast):
+    """Something is said to change nothing: agrees if an effect beyond the margin is excluded on either side."""
+
+    def status(self, effect: Effect) -> Status:
+        found, margin = effect.estimate, effect.margin or 0.0
+        if not found.has_interval or found.runs < FEWEST_RUNS:
+            return "unsettled"
+        if -margin <= found.low and found.high <= margin:
+            return "agrees"
+        return "disagrees" if found.low > margin or found.high < -margin else "unsettled"
+
+    def distance(self, effect: Effect) -> float:
+        return abs(abs(effect.estimate.value) - (effect.margin or 0.0))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +145,9 @@ class AtLeast(Contrast):
             return "unsettled"
         return "agrees" if found.low > -margin else "disagrees" if found.high < -margin else "unsettled"
 
+    def distance(self, effect: Effect) -> float:
+        return abs(effect.estimate.value + (effect.margin or 0.0))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Differs(Contrast):
@@ -121,6 +157,10 @@ class Differs(Contrast):
         answers: dict[Verdict, Status] = {"yes": "agrees", "no": "agrees", "negligible": "disagrees"}
         return answers.get(effect.verdict(self.sign), "unsettled")
 
+    def p_value(self, effect: Effect) -> float:
+        """It disagrees where the effect is close to zero, which no p-value of zero effect can show."""
+        return 0.0
+
 
 @dataclass(frozen=True, kw_only=True)
 class InMost(Contrast):
@@ -128,10 +168,7 @@ class InMost(Contrast):
 
     share: float
 
-    def judge(self, context: AnalysisContext) -> Outcome:
-        effect = measure(context, self.terms, reference=self.reference) if self.terms else None
-        if effect is None:
-            return self.missing()
+    def outcome(self, context: AnalysisContext, effect: Effect) -> Outcome:
         each = by_environment(context, effect, reference=self.reference)
         verdicts = [one.verdict(self.sign) for one in each.values()]
         needed = int(np.ceil(self.share * len(verdicts)))
@@ -145,10 +182,7 @@ class InMost(Contrast):
 class SomeNotAll(Contrast):
     """An effect is said to be at least zero in some environments and below it in others."""
 
-    def judge(self, context: AnalysisContext) -> Outcome:
-        effect = measure(context, self.terms, reference=self.reference) if self.terms else None
-        if effect is None:
-            return self.missing()
+    def outcome(self, context: AnalysisContext, effect: Effect) -> Outcome:
         if len(effect.envs) < 2:
             return _outcome(self.what, effect, "unsettled", "it takes at least two environments")
         verdicts = [one.verdict(1) for one in by_environment(context, effect).values()]
@@ -164,10 +198,9 @@ class OnlyWith(Contrast):
 
     given: Terms | None
 
-    def judge(self, context: AnalysisContext) -> Outcome:
-        effect = measure(context, self.terms) if self.terms else None
+    def outcome(self, context: AnalysisContext, effect: Effect) -> Outcome:
         condition = measure(context, self.given) if self.given else None
-        if effect is None or condition is None:
+        if condition is None:
             return self.missing()
         gains = by_environment(context, condition)
         each = by_environment(context, effect)
@@ -181,47 +214,52 @@ class OnlyWith(Contrast):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Correlated(Check):
-    """Two effects are said to correlate over environments."""
+class GapsCorrelate(Check):
+    """The gaps of tandem and ensemble are said to correlate over environments, as in the figure of the gaps."""
 
-    first: Terms | None
-    second: Terms | None
+    single: Series | None
+    ensemble: Variant | None
+    tandem: Variant | None
     fewest: int = 6
 
     def judge(self, context: AnalysisContext) -> Outcome:
-        effects = [measure(context, terms) if terms else None for terms in (self.first, self.second)]
-        x, y = (by_environment(context, effect) if effect else {} for effect in effects)
-        envs = tuple(env for env in x if env in y)
+        if self.single is None or self.ensemble is None or self.tandem is None:
+            return self.missing()
+        scored = context if context.normalisation.kind == "human" else context.normalised_by_single_agent()
+        gaps, _ = find_gaps(scored, self.single, self.ensemble, self.tandem)
+        envs = tuple(env for env, gap in gaps.items() if gap.exclusion is None)
         if not envs:
             return self.missing()
-        if len(envs) < self.fewest:
+        found = gap_correlation([gaps[env] for env in envs]).spearman
+        if len(envs) < self.fewest or found is None:
             return Outcome(self.what, "unsettled", envs=envs, note=f"it takes at least {self.fewest} environments")
-        pairs = [[_relative(one[env]) for env in envs] for one in (x, y)]
-        found = spearman(*pairs)
-        status: Status = "agrees" if found.low > 0 else "disagrees" if found.high < 0 else "unsettled"
+        # A perfect correlation of this many environments has no interval by Fisher's z and is certain enough.
+        low, high = (found.low, found.high) if found.has_interval else (found.value, found.value)
+        status: Status = "agrees" if low > 0 else "disagrees" if high < 0 else "unsettled"
         return Outcome(self.what, status, found, "rank correlation", envs)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CostRatio(Check):
-    """Training time per step, as a multiple of another algorithm's, is said to be at most `most`."""
+    """Training time per step, as a multiple of another algorithm's in the same environments, is at most `most`."""
 
     first: Series | None
     second: Series | None
     most: float
 
     def judge(self, context: AnalysisContext) -> Outcome:
-        found = [step_seconds(context, s.variant) if s else np.zeros(0) for s in (self.first, self.second)]
-        if any(seconds.size == 0 for seconds in found):
+        timed = [step_seconds(context, s.variant) if s else {} for s in (self.first, self.second)]
+        envs = tuple(env for env in timed[0] if env in timed[1])
+        if not envs:
             return self.missing("no timings were recorded")
-        x, y = (np.log(seconds[np.isfinite(seconds)]) for seconds in found)
-        ratio = mean_difference(x, y, paired=False)
+        x, y = (np.log(stack_ragged([seconds[env] for env in envs])) for seconds in timed)
+        ratio = difference(x, y, paired=False).estimate
         value, low, high = (float(np.exp(number)) for number in (ratio.value, ratio.low, ratio.high))
         found_ratio = IntervalEstimate(value, low, high, ratio.runs)
         status: Status = "unsettled"
         if found_ratio.has_interval and ratio.runs >= FEWEST_RUNS:
             status = "agrees" if high <= self.most else "disagrees" if low > self.most else "unsettled"
-        return Outcome(self.what, status, found_ratio, "ratio of training times", context.results.envs)
+        return Outcome(self.what, status, found_ratio, "ratio of training times", envs)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -264,9 +302,4 @@ def combine(outcomes: Sequence[Outcome]) -> Status:
 
 
 def _outcome(what: str, effect: Effect, status: Status, note: str = "") -> Outcome:
-    return Outcome(what, status, effect.estimate, effect.unit, effect.envs, note, effect.p_value)
-
-
-def _relative(effect: Effect) -> float:
-    """The effect as a share of its reference, so that environments can be compared."""
-    return effect.estimate.value / effect.reference if effect.reference else effect.estimate.value
+    return Outcome(what, status, effect.estimate, effect.unit, effect.envs, note)

@@ -65,8 +65,8 @@ def tandem_gap_larger(e: Evidence) -> list[Check]:
 
 
 def gaps_correlate(e: Evidence) -> list[Check]:
-    ensemble = difference(e.single, e.role("ensemble"))
-    return [checks.Correlated(what="tandem gap and ensemble gap", first=_tandem_gap(e), second=ensemble)]
+    what = "tandem gap and ensemble gap"
+    return [checks.GapsCorrelate(what=what, single=e.single, ensemble=e.group.ensemble, tandem=e.group.tandem)]
 
 
 def members_above_passive(e: Evidence) -> list[Check]:
@@ -81,8 +81,13 @@ def large_buffer_keeps_gap(e: Evidence) -> list[Check]:
 
 
 def large_buffer_removes_gap(e: Evidence) -> list[Check]:
+    """Without a gap at the smallest replay there is nothing to remove."""
     line = e.line("ensemble-sac", CAPACITY)
-    return [AtLeast(what="members − single agent, largest replay", terms=e.gap(line[-1]) if line else None)]
+    before, after = (e.gap(line[0]), e.gap(line[-1])) if line else (None, None)
+    return [
+        Contrast(what="members − single agent, smallest replay", terms=before, sign=-1),
+        AtLeast(what="members − single agent, largest replay", terms=after),
+    ]
 
 
 def small_buffers_hurt_more(e: Evidence) -> list[Check]:
@@ -131,7 +136,8 @@ def cerl_helps(e: Evidence) -> list[Check]:
 def cerl_gives_back_half(e: Evidence) -> list[Check]:
     """A gap that shrinks to a sixth, as in the paper, is one of which clearly more than half is given back."""
     terms = weighted((0.5, difference(e.role("cerl"), e.role("ensemble"))), (0.5, difference(e.role("cerl"), e.single)))
-    return [Contrast(what="CERL's members − middle between members and single agent", terms=terms, reference=3)]
+    half = Contrast(what="CERL's members − middle between members and single agent", terms=terms, reference=3)
+    return [*curse(e), half]
 
 
 def sharing_trades_diversity(e: Evidence) -> list[Check]:
@@ -170,10 +176,12 @@ def ensembles_cost(e: Evidence) -> list[Check]:
     return [CostRatio(what="ensemble / single agent", first=e.role("ensemble"), second=e.single, most=1.75), shared]
 
 
-def no_help(preset: str) -> Callable[[Evidence], list[Check]]:
+def against_plain(preset: str, kind: type[Contrast] = NoGain) -> Callable[[Evidence], list[Check]]:
+    """An ablation compared with the plain ensemble, by default said not to help."""
+
     def check(e: Evidence) -> list[Check]:
         return [
-            NoGain(what=f"{preset} − plain, {name}", terms=difference(e.preset(preset, p), e.role("ensemble", p)))
+            kind(what=f"{preset} − plain, {name}", terms=difference(e.preset(preset, p), e.role("ensemble", p)))
             for p, name in ((INDIVIDUAL, "members"), (AGGREGATE, "together"))
         ]
 
@@ -232,7 +240,7 @@ def cerl_with_sharing(e: Evidence) -> list[Check]:
 
 
 def auxiliary_tasks(e: Evidence) -> list[Check]:
-    parts = [check for kind in ("mh", "mico") for check in no_help(f"bootstrapped-dqn-{kind}")(e)]
+    parts = [check for kind in ("mh", "mico") for check in against_plain(f"bootstrapped-dqn-{kind}")(e)]
     hurt = difference(e.preset("double-dqn-mico"), e.single)
     return [*parts, Contrast(what="MICo − single agent", terms=hurt, sign=-1)]
 

@@ -46,9 +46,13 @@ class Entry:
 
     @property
     def deciding(self) -> Outcome | None:
-        """The check that decides the status: the first with it, or else the first that was run."""
+        """The check that decides the status; where it is open only because checks were not run, how many were not."""
         run = [outcome for outcome in self.outcomes if outcome.status != "missing"]
-        return next((outcome for outcome in run if outcome.status == self.status), run[0] if run else None)
+        found = next((o for status in (self.status, "disagrees") for o in run if o.status == status), None)
+        if found or not run:
+            return found
+        note = f"{len(self.outcomes) - len(run)} of {len(self.outcomes)} checks were not run"
+        return Outcome("", self.status, envs=run[0].envs, note=note)
 
 
 def evaluate(
@@ -96,7 +100,7 @@ def _entry(claim: Claim, contexts: Mapping[Any, Any], settle: Settle) -> Entry:
     entry = Entry(claim, status, outcomes, said)
     if entry.settled:
         return entry
-    command, cost = settle(claim, scale, _seeds(outcomes))
+    command, cost = settle(claim, claim.scale or scale, _seeds(outcomes))
     return replace(entry, command=command, cost=cost)
 
 
@@ -106,8 +110,8 @@ def _by_study(claim: Claim, scale: str, seeds: int | None) -> tuple[str, str]:
 
 def _seeds(outcomes: Sequence[Outcome]) -> int | None:
     """How many seeds might settle what is not settled; None if that cannot be said."""
-    open_ones = [o.estimate for o in outcomes if o.status == "unsettled" and o.estimate]
-    needed = [seeds_needed(found) for found in open_ones if found.has_interval]
+    open_ones = [o for o in outcomes if o.status == "unsettled" and o.estimate]
+    needed = [seeds_needed(o.estimate, o.distance) for o in open_ones if o.estimate and o.distance is not None]
     known = [count for count in needed if count]
     return max(known) if known and len(known) == len(open_ones) else None
 
@@ -126,6 +130,11 @@ def number_text(found: IntervalEstimate | None) -> str:
         return ""
     value = f"{found.value:+.3g}"
     return f"{value} ({found.low:+.3g} to {found.high:+.3g})" if found.has_interval else value
+
+
+def effect_text(outcome: Outcome | None) -> str:
+    """The number of a check, or why there is none."""
+    return "" if outcome is None else number_text(outcome.estimate) or outcome.note
 
 
 def to_json(entries: Sequence[Entry]) -> str:
@@ -181,7 +190,7 @@ def to_markdown(entries: Sequence[Entry], made_by: str) -> str:
         cells = [str(entry.claim.number), entry.claim.text, entry.claim.source, f"**{entry.words}**"]
         outcome = entry.deciding
         seeds = str(outcome.estimate.runs) if outcome and outcome.estimate else ""
-        effect = f"{number_text(outcome.estimate)} {outcome.unit}" if outcome and outcome.estimate else ""
+        effect = f"{effect_text(outcome)} {outcome.unit}".strip() if outcome else ""
         proof = "; ".join(f"`{test}`" for test in entry.claim.tests)
         cost = f" ({entry.cost})" if entry.cost else ""
         settle = f"`{entry.command}`{cost}" if entry.command else proof

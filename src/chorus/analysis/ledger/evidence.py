@@ -65,19 +65,24 @@ class Evidence:
     def line(self, preset: str, path: str, **settings: Any) -> tuple[Variant, ...]:
         """The variants of a preset over the values of one setting, all else as in the one closest to its defaults.
 
-        Empty if there are fewer than two values.
+        Empty if there are fewer than two values. An ensemble of one is left out of a line over N, because it has
+        neither a vote nor diversity.
         """
         own = [
             v
             for v in self._of_preset(preset)
-            if v.number(path) is not None and all(v.settings.get(k) == x for k, x in settings.items())
+            if v.number(path) is not None
+            and all(v.settings.get(k) == x for k, x in settings.items())
+            and (path != MEMBERS or v.members > 1)
         ]
         if not own:
             return ()
         centre = min(own, key=lambda v: (v.changes, -len(v.runs)))
         other = [axis for axis in SWEPT if axis != path]
-        kept = {v.number(path): v for v in reversed(own) if all(v.number(a) == centre.number(a) for a in other)}
-        return tuple(kept[value] for value in sorted(kept, key=lambda x: x or 0.0)) if len(kept) > 1 else ()
+        fitting = [v for v in own if all(v.number(a) == centre.number(a) for a in other)]
+        values = sorted({v.number(path) or 0.0 for v in fitting})
+        found = [nearest(centre, [v for v in fitting if v.number(path) == value]) for value in values]
+        return tuple(v for v in found if v) if len(values) > 1 else ()
 
     def over(self, line: Sequence[Variant], path: str, at: Callable[[Variant], Terms | None]) -> Terms | None:
         """The trend over a line of an effect at each of its variants."""

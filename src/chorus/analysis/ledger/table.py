@@ -11,8 +11,9 @@ from importlib.resources import files
 
 from chorus.analysis.context import AnalysisContext
 from chorus.analysis.ledger import claims
-from chorus.analysis.ledger.checks import Check, Outcome
+from chorus.analysis.ledger.checks import Check, NoEffect, Outcome
 from chorus.analysis.ledger.evidence import CONTINUOUS, Evidence
+from chorus.config.schema import Scale
 
 Judge = Callable[[Evidence], list[Check]]
 _D, _C, _QR = ("dqn",), (CONTINUOUS,), ("qr-dqn",)
@@ -39,16 +40,16 @@ CHECKS: dict[int, tuple[tuple[str, ...], Judge]] = {
     20: (_D, claims.cerl_keeps_diversity),
     23: (_D + _C, claims.cerl_costs_little),
     24: (_D + _C, claims.ensembles_cost),
-    25: (_D, claims.no_help("self-oversampled")),
+    25: (_D, claims.against_plain("self-oversampled")),
     27: (_D, claims.life_loss_curse),
     28: (_QR, claims.curse),
-    29: (_D, claims.no_help("per-step")),
+    29: (_D, claims.against_plain("per-step")),
     30: (_D, claims.passive_share_shrinks_gap),
     31: (_D, claims.bootstrapping_hurts),
     32: (_D, claims.cerl_improves_with_size),
     33: (_D + _C, claims.self_target),
     35: (_D, claims.cerl_with_sharing),
-    36: (_D, claims.no_help("wide")),
+    36: (_D, claims.against_plain("wide", NoEffect)),
     37: (_D, claims.auxiliary_tasks),
     38: (_C, claims.huber_shields),
     40: (_C, claims.small_buffers_hurt_more),
@@ -56,6 +57,8 @@ CHECKS: dict[int, tuple[tuple[str, ...], Judge]] = {
     43: (_C, claims.sampling_noise),
     44: (_D, claims.hyperparameters_matter),
 }
+# Claims about many games, which only the paper scale has.
+MANY_GAMES = (8, 41)
 # Number -> the tests that show a structural claim.
 TESTS: dict[int, tuple[str, ...]] = {
     11: (
@@ -76,13 +79,18 @@ TESTS: dict[int, tuple[str, ...]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """What is claimed, where, and which studies answer it, the first one best."""
+    """What is claimed, where, and which studies answer it, in the order in which to run them."""
 
     number: int
     source: str
     text: str
     studies: tuple[str, ...]
     note: str
+
+    @property
+    def scale(self) -> Scale | None:
+        """The only scale that can settle the claim; None if every scale can."""
+        return "paper" if self.number in MANY_GAMES else None
 
     @property
     def tests(self) -> tuple[str, ...]:

@@ -46,6 +46,7 @@ IDENTIFIER = re.compile(r'((?:\bid=|xlink:href=)"#?|url\(#)([\w.-]+)')
 FONT_FAMILY = re.compile(r"(font: [^;\"]*?[\d.]+px )[^;\"]*")
 # The largest magnification of a figure on a wide screen, in CSS pixels per point.
 LARGEST_ZOOM = 1.6
+SWATCH_WIDTH = 2.0
 
 
 def write_report(
@@ -112,6 +113,7 @@ def render_page(context: AnalysisContext, summary: Summary, sections: list[Secti
         lstrip_blocks=True,
     )
     environment.filters["swatch"] = swatch
+    environment.filters["unbroken"] = unbroken
     shown = [[item for panel in s.panels for item in _rendered(panel, series_numbers)] for s in sections]
     claims = evaluate(dataset, references=context.references)
     drawn = {label for section in sections for panel in section.panels for label in panel.drawing.styles}
@@ -241,12 +243,18 @@ def _plain(cell: Value) -> Value:
     return float(f"{cell:.6g}") if math.isfinite(cell) else None
 
 
+def unbroken(text: str) -> str:
+    """Numbers stay on one line with their percent signs."""
+    return text.replace(" %", "\N{NO-BREAK SPACE}%")
+
+
 def swatch(style: LineStyle) -> Markup:
-    """A short sample of a line."""
-    pattern = "" if style.dash == SOLID else f' stroke-dasharray="{" ".join(map(str, style.dash[1]))}"'
+    """A short sample of a line; dashes are in multiples of the line's width, as in figures."""
+    dashes = [] if style.dash == SOLID else [f"{SWATCH_WIDTH * length:.3g}" for length in style.dash[1]]
+    pattern = f' stroke-dasharray="{" ".join(dashes)}"' if dashes else ""
     return Markup(
         '<svg class="swatch" viewBox="0 0 24 8" aria-hidden="true"><line x1="1" y1="4" x2="23" y2="4" '
-        f'stroke="var(--c{style.colour})" stroke-width="2.6"{pattern}/></svg>'
+        f'stroke="var(--c{style.colour})" stroke-width="{SWATCH_WIDTH}"{pattern}/></svg>'
     )
 
 
