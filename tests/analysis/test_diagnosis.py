@@ -82,7 +82,7 @@ def test_curse_present(tmp_path: Path) -> None:
     assert curse.details[0] == "It comes from learning from others' data and not from lack of diversity."
     # CERL's members gain 94 - 70 = 24 of the 30 that were lost: 80 %
     cerl = next(finding for finding in found.findings if finding.question == CERL)
-    assert cerl.details[0].startswith("It gives back 80 % of what members had lost to the single agent (95 % interval ")
+    assert cerl.details[0].startswith("It gives back 80 % of what members had lost (95 % interval ")
     # the most entropy that two actions allow is ln 2 = 0.693 nats; 0.5 of it is 72 %
     assert "0.5000 nats (95 % interval 0.5000 to 0.5000, 5 seeds), 72 % of the most" in answer(found, DIVERSITY)
     # The number beside the verdict is what the verdict is about: 0.5 - 0.1 ln 2, and no p-value for Holm to count.

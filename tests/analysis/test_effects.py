@@ -8,7 +8,7 @@ from synthetic_runs import MINATAR, SyntheticRun
 
 from chorus.analysis.bootstrap import IntervalEstimate
 from chorus.analysis.context import AnalysisContext, make_context
-from chorus.analysis.effects import Effect, Term, holm, measure, minus, trend
+from chorus.analysis.effects import Effect, Term, holm, measure, minus, ratio, trend
 from chorus.analysis.loading import load_runs
 from chorus.analysis.normalisation import Reference
 from chorus.analysis.results import Series
@@ -126,3 +126,12 @@ def test_holm_corrects_for_the_number_of_questions() -> None:
     # sorted 0.01, 0.02, 0.04: times 3, 2, 1 = 0.03, 0.04, 0.04, each at least the one before
     assert holm([0.04, 0.01, np.nan, 0.02]) == pytest.approx([0.04, 0.03, np.nan, 0.04], nan_ok=True)
     assert holm([0.9, 0.8]) == pytest.approx([1.0, 1.0])  # never above 1
+
+
+def test_a_ratio_has_fiellers_interval(tmp_path: Path) -> None:
+    """Gains of 4 within the tandem's runs over a loss of 3 with the error 0.8165: 4 / 3, and 4 / (3 -+ 2.267)."""
+    context = study(tmp_path)
+    tandem, single = variant(context, "10%-tandem"), Series(variant(context, "Double DQN"), "individual")
+    members = Series(variant(context, "Bootstrapped DQN"), "individual")
+    found = ratio(context, minus(Series(tandem, "active"), Series(tandem, "passive")), minus(single, members))
+    assert (found.value, found.low, found.high) == pytest.approx((4 / 3, 4 / 5.267, 4 / 0.733), rel=1e-2)

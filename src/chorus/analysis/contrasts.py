@@ -185,7 +185,8 @@ def _sweep_column(
     scores: list[figures.Line] = []
     below: dict[str, list[figures.Line]] = {}
     for line in axis.lines:
-        name, first = axis.line_label(line), line[0]
+        # The line has the colour of its default value, which is that of the algorithm's curves.
+        name, first = axis.line_label(line), min(line, key=lambda v: v.changes)
         for policy in dict.fromkeys(p for v in line for p in swept_policies(context, v, modes)):
             label = Series(first, policy).label.replace(first.label, name)
             points = [(axis.value(v), score_estimate(context, Series(v, policy), envs)) for v in line]

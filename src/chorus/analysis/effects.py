@@ -28,6 +28,8 @@ VERDICT_WORDS: dict[Verdict, str] = {
 }
 # A difference below this share of the reference score would not change what anybody uses.
 NEGLIGIBLE = 0.05
+# Ends of the interval of a ratio are found by bisection between plus and minus this.
+MOST_MULTIPLE, RATIO_STEPS = 16.0, 16
 
 
 class Term(NamedTuple):
@@ -155,6 +157,31 @@ def measure(
         levels=tuple(zero + level / slope for level in levels),
         reference=base / slope if meaningful else None,
     )
+
+
+def ratio(context: AnalysisContext, above: Sequence[Term], below: Sequence[Term]) -> IntervalEstimate:
+    """One effect as a multiple of another, which is settled to be positive, with Fieller's interval.
+
+    A multiple r is within the interval if the effect `above - r x below` does not differ from zero.
+    """
+    found = [measure(context, terms) for terms in (above, below)]
+    first, second = (effect.estimate for effect in found if effect is not None)
+
+    def rest(multiple: float) -> IntervalEstimate:
+        scaled = [term._replace(weight=-multiple * term.weight) for term in below]
+        effect = measure(context, [*above, *scaled])
+        assert effect is not None, "both effects were measured"
+        return effect.estimate
+
+    def root(end: str) -> float:
+        """Where an end of the interval of the rest, which falls with the multiple, crosses zero."""
+        low, high = -MOST_MULTIPLE, MOST_MULTIPLE
+        for _ in range(RATIO_STEPS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if getattr(rest(middle), end) > 0 else (low, middle)
+        return (low + high) / 2
+
+    return IntervalEstimate(first.value / second.value, root("low"), root("high"), min(first.runs, second.runs))
 
 
 def by_environment(context: AnalysisContext, effect: Effect, *, reference: int = 1) -> dict[str, Effect]:

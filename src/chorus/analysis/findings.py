@@ -11,11 +11,11 @@ from pathlib import Path
 from chorus.analysis.advice import advise
 from chorus.analysis.bootstrap import CONFIDENCE, ENOUGH_SEEDS, IntervalEstimate
 from chorus.analysis.context import AnalysisContext, find_warnings
-from chorus.analysis.effects import NEGLIGIBLE, Effect, Verdict, by_environment, holm, measure, minus
+from chorus.analysis.effects import NEGLIGIBLE, Effect, Verdict, by_environment, holm, measure, minus, ratio
 from chorus.analysis.grouping import ComparisonGroup, find_comparison_groups
 from chorus.analysis.questions import Question, find_questions
 from chorus.analysis.results import Series
-from chorus.analysis.wording import FEW_SEEDS, p_value, percent, plural, share_of_loss, why_unsettled
+from chorus.analysis.wording import FEW_SEEDS, p_value, percent, plural, why_unsettled
 
 ALPHA = 1 - CONFIDENCE
 
@@ -124,7 +124,9 @@ def with_share_of_loss(
             loss = measure(context, minus(members, group.single))
             gain = measure(context, minus(Series(group.cerl, "individual"), members))
             if loss and gain and loss.envs == gain.envs and (loss.verdict(-1), gain.verdict(1)) == ("yes", "yes"):
-                shares[gain.terms] = f"It gives back {share_of_loss(gain.estimate, loss.estimate)}."
+                share = ratio(context, gain.terms, tuple(t._replace(weight=-t.weight) for t in loss.terms))
+                words = f"95 % interval {percent(share.low)} to {percent(share.high)}"
+                shares[gain.terms] = f"It gives back {percent(share.value)} of what members had lost ({words})."
     return [
         replace(f, details=(shares[f.effect.terms], *f.details)) if f.effect and f.effect.terms in shares else f
         for f in findings

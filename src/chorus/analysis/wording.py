@@ -59,15 +59,6 @@ def written(found: IntervalEstimate) -> tuple[str, str]:
     return value, " to ".join(interval)
 
 
-def share_of_loss(gained: IntervalEstimate, lost: IntervalEstimate) -> str:
-    """The interval is that of the gain; the loss is taken as estimated."""
-    share, low, high = (100 * value / -lost.value for value in (gained.value, gained.low, gained.high))
-    return (
-        f"{share:.0f} % of what members had lost to the single agent "
-        f"(95 % interval {low:.0f} to {high:.0f} %, the loss taken as estimated)"
-    )
-
-
 def why_unsettled(found: IntervalEstimate) -> str:
     """Why a difference is not settled, and how many seeds might settle it."""
     if found.runs < FEWEST_RUNS or not found.has_interval:

@@ -44,7 +44,7 @@ def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from chorus.analysis.ledger import count_words, evaluate, to_json, to_markdown
+    from chorus.analysis.ledger import count_words, evaluate, open_commands, to_json, to_markdown
     from chorus.analysis.loading import load_runs
     from chorus.analysis.normalisation import read_references
     from chorus.cli.grid import check_folder, this_command
@@ -64,9 +64,11 @@ def run(args: argparse.Namespace) -> int:
     print_ledger(entries)
     print(f"{len(entries)} claims: {count_words(entries)}")
     print(f"claims: {folder / 'claims.md'} and claims.json")
-    open_ones = [entry for entry in entries if entry.command]
-    if open_ones:
-        print(f"next: {open_ones[0].command}      settles claim {open_ones[0].claim.number} ({open_ones[0].cost})")
+    if commands := open_commands(entries):
+        print("what would settle the open claims:")
+        for (command, cost), numbers in commands.items():
+            print(f"  {command}   claims {', '.join(map(str, numbers))}; {cost}")
+        print(f"next: {next(iter(commands))[0]}")
     return 0
 
 
@@ -122,13 +124,17 @@ def ledger_table(entries: "Sequence[Entry]") -> "Table":
     table.add_column("", justify="right")
     table.add_column("claim", ratio=1)
     table.add_column("status", max_width=11)
-    table.add_column("effect (95 % interval)", max_width=24)
+    table.add_column("effect (95 % interval)", max_width=18)
     table.add_column("seeds", justify="right")
+    table.add_column("envs", justify="right")
+    table.add_column("scale", max_width=10)
     styles = {"agrees": "green", "disagrees": "red"}
     for entry in entries:
         outcome = entry.deciding
         estimate = outcome.estimate if outcome else None
         status = Text(entry.words, style="dim" if not entry.settled else styles.get(entry.status, ""))
         seeds = str(estimate.runs) if estimate else ""
-        table.add_row(str(entry.claim.number), Text(entry.claim.text), status, effect_text(outcome), seeds)
+        envs = str(len(outcome.envs)) if outcome and outcome.envs else ""
+        number, text = str(entry.claim.number), Text(entry.claim.text)
+        table.add_row(number, text, status, effect_text(outcome), seeds, envs, entry.scale)
     return table

@@ -13,7 +13,11 @@ from chorus.analysis.variants import CAPACITY, MEMBERS, PASSIVE_SHARE, SHARED_LA
 
 
 def curse(e: Evidence) -> list[Check]:
-    return [Contrast(what="members − single agent", terms=difference(e.role("ensemble"), e.single), sign=-1)]
+    terms = difference(e.role("ensemble"), e.single)
+    return [
+        Contrast(what="members − single agent", terms=terms, sign=-1),
+        InMost(what="members − single agent, by game", terms=terms, sign=-1, share=0.5),
+    ]
 
 
 def curse_in_most(e: Evidence) -> list[Check]:
@@ -21,7 +25,11 @@ def curse_in_most(e: Evidence) -> list[Check]:
 
 
 def together(e: Evidence) -> list[Check]:
-    return [Contrast(what="together − members", terms=difference(e.role("ensemble", AGGREGATE), e.role("ensemble")))]
+    terms = difference(e.role("ensemble", AGGREGATE), e.role("ensemble"))
+    return [
+        Contrast(what="together − members", terms=terms),
+        InMost(what="together − members, by game", terms=terms, share=0.8),
+    ]
 
 
 def gain_comes_from_voting(e: Evidence) -> list[Check]:

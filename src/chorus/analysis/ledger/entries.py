@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from chorus.analysis.bootstrap import IntervalEstimate
 from chorus.analysis.context import make_context
 from chorus.analysis.ledger.checks import STATUS_WORDS, Outcome, Status, combine
 from chorus.analysis.ledger.table import Claim, all_claims
@@ -117,24 +116,30 @@ def _seeds(outcomes: Sequence[Outcome]) -> int | None:
 
 
 def count_words(entries: Iterable[Entry]) -> str:
-    """`7 agree, 2 disagree, ...`."""
+    """`agrees: 7, disagrees: 2, ...`."""
     counts: dict[str, int] = {}
     for entry in entries:
         counts[entry.words] = counts.get(entry.words, 0) + 1
-    return ", ".join(f"{count} {words}" for words, count in counts.items())
-
-
-def number_text(found: IntervalEstimate | None) -> str:
-    """`-0.31 (-0.38 to -0.24)`."""
-    if found is None:
-        return ""
-    value = f"{found.value:+.3g}"
-    return f"{value} ({found.low:+.3g} to {found.high:+.3g})" if found.has_interval else value
+    return ", ".join(f"{words}: {count}" for words, count in counts.items())
 
 
 def effect_text(outcome: Outcome | None) -> str:
-    """The number of a check, or why there is none."""
-    return "" if outcome is None else number_text(outcome.estimate) or outcome.note
+    """The number of a check, `-0.31 (-0.38 to -0.24)`, or why there is none; ratios have no sign."""
+    found = outcome.estimate if outcome else None
+    if outcome is None or found is None:
+        return outcome.note if outcome else ""
+    form = "{:.3g}" if outcome.unit.startswith("ratio") else "{:+.3g}"
+    value, low, high = (form.format(number) for number in (found.value, found.low, found.high))
+    return f"{value} ({low} to {high})" if found.has_interval else value
+
+
+def open_commands(entries: Sequence[Entry]) -> dict[tuple[str, str], list[int]]:
+    """The commands that would settle open claims, with their costs, and the numbers of the claims."""
+    found: dict[tuple[str, str], list[int]] = {}
+    for entry in entries:
+        if entry.command:
+            found.setdefault((entry.command, entry.cost), []).append(entry.claim.number)
+    return found
 
 
 def to_json(entries: Sequence[Entry]) -> str:
@@ -201,6 +206,6 @@ def to_markdown(entries: Sequence[Entry], made_by: str) -> str:
     for entry in entries:
         for outcome in entry.outcomes:
             note = f"; {outcome.note}" if outcome.note else ""
-            number = f": {number_text(outcome.estimate)}" if outcome.estimate else ""
+            number = f": {effect_text(outcome)}" if outcome.estimate else ""
             lines.append(f"- {entry.claim.number}. {outcome.what}: {STATUS_WORDS[outcome.status]}{number}{note}")
     return "\n".join(lines) + "\n"

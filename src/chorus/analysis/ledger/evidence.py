@@ -11,7 +11,7 @@ from chorus.analysis.variants import CAPACITY, MEMBERS, PASSIVE_SHARE, SHARED_LA
 
 Terms = tuple[Term, ...]
 INDIVIDUAL, AGGREGATE = "individual", "aggregate"
-CONTINUOUS = "sac"
+CONTINUOUS, CONVOLUTIONS = "sac", "agent.torso.convolutions"
 # What the paper sweeps: along one of them the others stay as they are.
 SWEPT = (MEMBERS, SHARED_LAYERS, CAPACITY, PASSIVE_SHARE)
 
@@ -50,17 +50,10 @@ class Evidence:
         return self.group.alone(series.variant) if series else None
 
     def shared(self, preset: str, policy: str = INDIVIDUAL) -> Series | None:
-        """The variant of a preset that shares its convolutions.
-
-        With all layers but the last shared the features of all members are equal, so of several values of L it is the
-        second largest.
-        """
-        some = [v for v in self._of_preset(preset) if v.number(SHARED_LAYERS)]
-        levels = sorted({v.number(SHARED_LAYERS) or 0.0 for v in some})
-        if not levels:
-            return None
-        fitting = [v for v in some if v.number(SHARED_LAYERS) == (levels[-2] if len(levels) > 1 else levels[0])]
-        return self.series(nearest(self.group.ensemble or fitting[0], fitting), policy)
+        """The variant of a preset that shares all of its convolutions."""
+        own = [v for v in self._of_preset(preset) if v.number(SHARED_LAYERS)]
+        fitting = [v for v in own if v.number(SHARED_LAYERS) == len(v.settings.get(CONVOLUTIONS) or ())]
+        return self.series(nearest(self.group.ensemble or fitting[0], fitting) if fitting else None, policy)
 
     def line(self, preset: str, path: str, **settings: Any) -> tuple[Variant, ...]:
         """The variants of a preset over the values of one setting, all else as in the one closest to its defaults.
