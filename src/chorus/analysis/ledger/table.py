@@ -8,12 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Literal
 
 from chorus.analysis.context import AnalysisContext
 from chorus.analysis.ledger import claims
 from chorus.analysis.ledger.checks import Check, NoEffect, Outcome
 from chorus.analysis.ledger.evidence import CONTINUOUS, Evidence
-from chorus.config.schema import Scale
 
 Judge = Callable[[Evidence], list[Check]]
 _D, _C, _QR = ("dqn",), (CONTINUOUS,), ("qr-dqn",)
@@ -88,7 +88,7 @@ class Claim:
     note: str
 
     @property
-    def scale(self) -> Scale | None:
+    def scale(self) -> Literal["paper"] | None:
         """The only scale that can settle the claim; None if every scale can."""
         return "paper" if self.number in MANY_GAMES else None
 
