@@ -88,8 +88,8 @@ _SMOKE = ScaleRow(
 )
 
 _MINATAR_LAPTOP = ScaleRow(
-    source="laptop scale for MinAtar, measured (docs/scales.md)",
-    torso=_minatar_torso(16, 32),
+    source="laptop scale for MinAtar: the standard network, a budget for a CPU (docs/scales.md)",
+    torso=_minatar_torso(16, 128),
     optimizer=_MINATAR_ADAM,
     buffer=100_000,
     batch=32,
@@ -215,8 +215,7 @@ SCALE_ROWS: dict[tuple[str, Scale], ScaleRow] = {
     ("minatar", "laptop"): _MINATAR_LAPTOP,
     ("minatar", "paper"): replace(
         _MINATAR_LAPTOP,
-        source="paper scale for MinAtar, which the paper does not use: the standard network, 5M steps",
-        torso=_minatar_torso(16, 128),
+        source="paper scale for MinAtar, which the paper does not use: 5M steps",
         slots=8,
         iteration=50_000,
         total=5_000_000,
