@@ -42,6 +42,7 @@ ANALYSIS_MAY_IMPORT = {
     "chorus.errors",
     "chorus.files",
     "chorus.runs.logs",
+    "chorus.runs.timings",
     "chorus.studies.panels",
 }
 # Modules outside analysis that must not import JAX either, directly or through others.

@@ -12,15 +12,14 @@ from chorus.errors import ChorusError
 from chorus.runs.logs import (
     FinalWindow,
     MetricNames,
-    disk_use,
     final_evaluations,
     final_returns,
     last_step,
     read_metrics,
     read_records,
     read_run,
-    training_seconds_per_step,
 )
+from chorus.runs.timings import disk_use, training_seconds_per_step
 
 GOOD = b'{"iteration": 1, "step": 5, "frames": 5, "metric": "m", "value": 2.5}'
 

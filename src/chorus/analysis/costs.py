@@ -9,7 +9,7 @@ from chorus.analysis.intervals import INTERVAL, estimate
 from chorus.analysis.results import stack_ragged
 from chorus.analysis.variants import Variant
 from chorus.analysis.wording import plural
-from chorus.runs.logs import training_seconds_per_step
+from chorus.runs.timings import training_seconds_per_step
 
 
 def step_seconds(context: AnalysisContext, variant: Variant) -> dict[str, np.ndarray]:

@@ -6,9 +6,10 @@ from pathlib import Path
 
 from chorus.cli.main import INTERRUPTED
 from chorus.config.resolution import Resolved
-from chorus.runs.logs import disk_use, final_returns
+from chorus.runs.logs import final_returns
 from chorus.runs.progress import ProgressView
 from chorus.runs.run_directory import RunDirectory
+from chorus.runs.timings import disk_use
 
 
 def announce(resolved: Resolved, path: Path, progress: ProgressView) -> None:

@@ -1,6 +1,5 @@
 """Where a page comes from: the paper, the commands that made its runs, and what they cost; and the words it uses."""
 
-import math
 import shlex
 from collections import Counter
 from collections.abc import Sequence
@@ -12,7 +11,8 @@ from chorus.analysis.report.tables import Row, Table, number_cell, text_cell
 from chorus.analysis.results import Series
 from chorus.analysis.wording import plural
 from chorus.components import short_number
-from chorus.runs.logs import Run, printable, read_records
+from chorus.runs.logs import Run, printable
+from chorus.runs.timings import recorded_seconds
 
 PAPER = "Lin, D'Oro, Nikishin and Courville: The Curse of Diversity in Ensemble-Based Exploration (ICLR 2024)"
 # What `python -m chorus` and the installed command are called in `sys.argv`.
@@ -83,17 +83,6 @@ def cost(dataset: Dataset) -> str:
         return f"{steps}; no timings were recorded"
     part = "" if len(seconds) == len(own) else f", recorded for {len(seconds)} of {plural(len(own), 'run')}"
     return f"{steps}, {duration(sum(seconds))} (sum over runs{part})"
-
-
-def recorded_seconds(path: Path) -> float | None:
-    """The seconds that a run spent in training, evaluation, measurements and checkpoints; None if not recorded."""
-    found: dict[tuple[object, str], float] = {}  # a resumed run may repeat an iteration: the last one counts
-    for record in read_records(path / "timings.jsonl"):
-        name, value = record.get("metric"), record.get("value")
-        if isinstance(name, str) and name.startswith("time/") and isinstance(value, int | float):
-            found[str(record.get("iteration")), name] = float(value)
-    total = sum(found.values())
-    return total if found and math.isfinite(total) else None
 
 
 def duration(seconds: float) -> str:
