@@ -8,9 +8,8 @@ from importlib.metadata import version
 
 # XLA reads these once, when it starts: before anything imports jax. Networks here are tiny, so compiling them costs
 # more than running them: code is left unoptimised, which halves the time of the suite, and a second flag halves it
-# again. With one thread there is no use in splitting a program's code for a parallel compiler. XLA aborts on a flag it
-# does not know, hence the version.
-FAST_TO_COMPILE = ["--xla_backend_optimization_level=0", "--xla_cpu_parallel_codegen_split_count=1"]
+# again. XLA aborts on a flag it does not know, hence the version.
+FAST_TO_COMPILE = ["--xla_backend_optimization_level=0"]
 if version("jaxlib").startswith("0.10."):
     FAST_TO_COMPILE.append("--xla_cpu_use_fusion_emitters=false")
 os.environ["NPROC"] = "1"

@@ -142,8 +142,8 @@ def test_as_many_runs_at_once_as_fit(tmp_path, monkeypatch):
 def test_the_replay_counts_towards_the_memory_a_run_needs(tmp_path):
     (small,) = small_jobs(tmp_path, seeds=1, env="MinAtar/Breakout-v1", max_episode_steps=50, buffer_size=2_000)
     (large,) = small_jobs(tmp_path, seeds=1, env="MinAtar/Breakout-v1", max_episode_steps=50, buffer_size=102_000)
-    # Half of 10 x 10 x 4 cells of a byte and of the columns of a transition beside them.
-    assert 100_000 * 200 < memory_bytes(large) - memory_bytes(small) < 100_000 * 225
+    # Half of 10 x 10 x 4 cells of a bit and of the columns of a transition beside them: 50 and 11 bytes.
+    assert memory_bytes(large) - memory_bytes(small) == 100_000 * 61 / 2
 
 
 def test_four_million_frames_fit_a_node_of_24_gigabytes(tmp_path):

@@ -140,5 +140,5 @@ def test_a_diagnosis_for_real(tmp_path):
     done = chorus("diagnose", "CartPole-v1", "--scale", "smoke", "--seeds", "1", "--out", str(tmp_path))
     assert done.returncode == 0, done.stderr
     assert "5 of 5 runs have ended" in done.stdout
-    assert done.stdout.count("Too few seeds to tell: 1 seed, and it takes at least 3.") >= 5
+    assert done.stdout.count("not settled") >= 5  # a single seed settles nothing
     assert (tmp_path / "reports" / "diagnosis-CartPole-v1-smoke-1-seeds.html").is_file()

@@ -21,7 +21,7 @@ from soft_builders import soft_agent, soft_batch, soft_learner, soft_state
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class RewardPrediction(Auxiliary):
+class PredictedReward(Auxiliary):
     """Each member predicts the reward from its features, linearly."""
 
     weight: float = option(0.5, help="its share of the loss")
@@ -77,7 +77,7 @@ def learnt(agent, make_batch, updates=3):
 @pytest.mark.parametrize("build", BOTH)
 def test_own_parameters_are_part_of_the_state_and_are_learnt(build):
     shape = (3, 5) if build is q else (2, 3, 5)
-    agent, make_batch = build(RewardPrediction())
+    agent, make_batch = build(PredictedReward())
     before = jax.tree.map(np.array, agent.init(jax.random.key(0)))
     after, _ = learnt(agent, make_batch)
     assert own_params(before)["kernel"].shape == shape
@@ -92,7 +92,7 @@ def test_own_parameters_are_part_of_the_state_and_are_learnt(build):
 
 @pytest.mark.parametrize("build", BOTH)
 def test_the_loss_falls_if_it_is_learnt_long_enough(build):
-    agent, make_batch = build(RewardPrediction(weight=0.9))
+    agent, make_batch = build(PredictedReward(weight=0.9))
     state, batch, losses = agent.init(jax.random.key(0)), make_batch(), []
     for _ in range(60):
         state, _ = agent.update(state, batch)
@@ -104,7 +104,7 @@ def test_the_loss_falls_if_it_is_learnt_long_enough(build):
 @pytest.mark.parametrize("build", [q, pytest.param(partial(sac, at_once=3), marks=pytest.mark.slow)], ids=["q", "sac"])
 def test_without_a_weight_the_numbers_are_those_of_no_auxiliary_loss(build):
     (plain, _), (unweighted, _) = (
-        learnt(*build(auxiliary)) for auxiliary in (NoAuxiliary(), RewardPrediction(weight=0))
+        learnt(*build(auxiliary)) for auxiliary in (NoAuxiliary(), PredictedReward(weight=0))
     )
     assert "auxiliary_loss" not in plain.totals
     assert jax.tree.structure(plain) == jax.tree.structure(unweighted)
@@ -115,7 +115,7 @@ def test_without_a_weight_the_numbers_are_those_of_no_auxiliary_loss(build):
 @pytest.mark.parametrize("build", BOTH)
 @pytest.mark.parametrize("key", [jax.random.key(0), init_key(0)], ids=["threefry", "rbg"])
 def test_own_parameters_leave_the_initial_weights_of_the_network_alone(build, key):
-    plain, with_own = (build(auxiliary)[0].init(key).params for auxiliary in (NoAuxiliary(), RewardPrediction()))
+    plain, with_own = (build(auxiliary)[0].init(key).params for auxiliary in (NoAuxiliary(), PredictedReward()))
     network = with_own.get("critic", with_own)
     del network["auxiliary"]
     # Up to rounding: the initialisation is compiled together with the further draw.

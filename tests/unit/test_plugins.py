@@ -118,7 +118,7 @@ def test_a_new_algorithm_goes_from_its_class_to_train_sweep_and_report(tmp_path)
     meta = json.loads((run / "meta.json").read_text(encoding="utf-8"))
     assert meta["plugins"] == [str(EXAMPLE)]
     assert meta["identity"]["title"] == "Bootstrapped DQN + neighbours"
-    assert meta["identity"]["settings"]["agent.value_map.reach"] == {"value": 2, "label": "reach 2"}
+    assert meta["identity"]["settings"]["agent.value_map.reach"] == {"value": 2, "label": "reach 2", "default": 1}
     assert "policy aggregate" in chorus("evaluate", run, "--episodes", "2")
     assert "has ended already" in chorus("resume", run)
 
