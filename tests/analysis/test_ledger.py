@@ -20,6 +20,7 @@ from chorus.analysis.loading import load_runs
 from chorus.analysis.variants import MEMBERS
 from chorus.cli.claims import settle_command
 from chorus.cli.main import main
+from chorus.envs.atari_games import games, named_sets, reference_scores
 from chorus.studies.study import Study
 from chorus.studies.table import STUDIES
 
@@ -284,3 +285,52 @@ def test_a_study_whose_runs_are_there_is_not_proposed_again(monkeypatch: pytest.
 def test_a_folder_that_is_none_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["claims", str(tmp_path / "nowhere"), "-o", str(tmp_path / "out")]) == 2
     assert "nowhere is not a folder" in capsys.readouterr().err and not (tmp_path / "out").exists()
+
+
+def status_of(number: int, folder: Path) -> str:
+    return next(entry.status for entry in evaluate(load_runs([folder]), nobody_settles) if entry.claim.number == number)
+
+
+@pytest.mark.parametrize(("members", "status"), [(7.0, "agrees"), (13.0, "disagrees")])
+def test_the_curse_with_lost_lives(tmp_path: Path, members: float, status: str) -> None:
+    """Claim 27: the single agent at 10, members below or above it, all with a terminal at each lost life."""
+    runs = {"double-dqn": {"individual": 10.0}, "life-loss": {"individual": members, "aggregate": 12.0}}
+    for preset, level in runs.items():
+        for seed in range(5):
+            options = {"terminal_on_life_loss": True} if preset == "double-dqn" else {}
+            SyntheticRun(
+                preset=preset, env="ALE/Breakout-v5", seed=seed, level=level, noise=0.2, options=options
+            ).write(tmp_path)
+    assert status_of(27, tmp_path) == status
+
+
+@pytest.mark.parametrize(("huber", "status"), [(990.0, "agrees"), (300.0, "disagrees")])
+def test_a_bystander_of_a_diverging_member(tmp_path: Path, huber: float, status: str) -> None:
+    """Claim 38: 1,000 without a fault, 400 with squared errors; with Huber as without a fault, or worse than both."""
+    fault, squared = {"kind": "diverging_member"}, {"kind": "squared"}
+    for number, (loss, level) in enumerate(
+        [({}, 1_000.0), ({"agent.loss": fault}, huber), ({"agent.loss": {**fault, "auxiliary": squared}}, 400.0)]
+    ):
+        for seed in range(5):
+            SyntheticRun(
+                preset="ensemble-sac-cerl",
+                env="Hopper-v4",
+                seed=seed,
+                level={"individual": level, "aggregate": level, "bystander": level},
+                noise=5.0,
+                options=loss,
+                name=f"{number}-{seed}",
+            ).write(tmp_path)
+    SyntheticRun(preset="sac", env="Hopper-v4", level={"individual": 1_000.0}).write(tmp_path)
+    assert status_of(38, tmp_path) == status
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("hard", "status"), [(8, "agrees"), (30, "disagrees")])
+def test_the_share_of_games_that_a_single_agent_hardly_plays(tmp_path: Path, hard: int, status: str) -> None:
+    """Claim 41: a random policy's score in `hard` of the 55 games, a human's in the others."""
+    for number, env in enumerate(named_sets()["atari55"]):
+        random, human = reference_scores()[games()[env]]
+        level = {"individual": random if number < hard else human}
+        SyntheticRun(env=env, level=level).write(tmp_path)
+    assert status_of(41, tmp_path) == status

@@ -257,8 +257,8 @@ def huber_shields(e: Evidence) -> list[Check]:
     loss, auxiliary = "agent.loss.kind", "agent.loss.auxiliary.kind"
     preset, fault = "ensemble-sac-cerl", "diverging_member"
     squared = e.preset(preset, "bystander", **{loss: fault, auxiliary: "squared"})
-    huber = e.preset(preset, "bystander", **{loss: fault, auxiliary: "huber"})
-    sound = e.preset(preset, "bystander", **{loss: "main_and_auxiliary", auxiliary: "huber"})
+    huber = e.preset(preset, "bystander", **{loss: fault, auxiliary: "twice_huber"})
+    sound = e.preset(preset, "bystander", **{loss: "main_and_auxiliary", auxiliary: "twice_huber"})
     return [
         Contrast(what="bystander with Huber − with squared errors", terms=difference(huber, squared)),
         AtLeast(what="bystander with − without a diverging member, Huber", terms=difference(huber, sound)),

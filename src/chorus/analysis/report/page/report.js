@@ -213,6 +213,12 @@
     });
   });
 
+  // ---- the legend of a figure takes one row, or it is folded ---------------------------------------------------------
+  document.querySelectorAll("details.legend[open]").forEach(function (legend) {
+    const keys = legend.querySelectorAll(".key");
+    legend.open = keys[keys.length - 1].offsetTop === keys[0].offsetTop;
+  });
+
   // ---- the legend of the page takes one row, unless it is opened ---------------------------------------------------
   const chips = document.getElementById("chips");
   const more = document.getElementById("more");
