@@ -168,11 +168,16 @@ def test_an_algorithm_can_be_switched_off_and_on(watched: Watched) -> None:
     box = page.locator("#aggregate-curves .drawing").bounding_box()
     page.mouse.move(box["x"] + 0.9 * box["width"], box["y"] + 0.4 * box["height"])
     assert "Bootstrapped DQN (indiv.)" not in page.locator("#tip").inner_text()
-    legend = page.locator("#aggregate-curves .legend")
-    if legend.get_attribute("open") is None:  # it would take more than one row
-        legend.locator("summary").click()
-    legend.locator(".key", has_text="Bootstrapped DQN (indiv.)").click()
+    click_key(page, "aggregate-curves", "Bootstrapped DQN (indiv.)")
     assert chip.get_attribute("aria-pressed") == "true" and rows.first.is_visible()
+
+
+def click_key(page, figure: str, label: str) -> None:
+    """Switch a line off or on in the legend of a figure, which is folded if it would take more than one row."""
+    legend = page.locator(f"#{figure} .legend")
+    if legend.get_attribute("open") is None:
+        legend.locator("summary").click()
+    legend.locator(".key", has_text=label).click()
 
 
 def test_environments_can_be_switched_off(watched: Watched) -> None:
@@ -225,7 +230,7 @@ def test_a_figure_can_be_saved_as_svg_with_its_legend_in_light_colours(watched: 
     assert "var(" not in saved and LIGHT[1] in saved and DARK[1] not in saved
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
     # A line that is switched off is not saved.
-    page.locator("#aggregate-curves .key", has_text="Bootstrapped DQN (indiv.)").click()
+    click_key(page, "aggregate-curves", "Bootstrapped DQN (indiv.)")
     saved = save(page, "aggregate-curves", "svg", tmp_path).read_text(encoding="utf-8")
     assert "Bootstrapped DQN (indiv.)" not in [part.text for part in ElementTree.fromstring(saved).iter(f"{SVG}text")]
 
