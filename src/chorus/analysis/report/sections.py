@@ -163,7 +163,3 @@ def sweep_panels(context: AnalysisContext) -> list[Panel]:
             title = f"Sweep over the {axis.style.title}"
             found.append(Panel(f"sweep-{axis.name}", title, wide, narrow=narrow, full=several))
     return found
-
-
-def setting_panels(context: AnalysisContext) -> list[Panel]:
-    return [*diversity_panels(context), *sweep_panels(context)]
