@@ -1,11 +1,22 @@
-"""Chorus as a worker of `benchmarks.peers`: a whole training run, with its logs, that pauses between turns."""
+"""Chorus as a worker of other benchmarks: a whole training run, with its logs, that pauses between turns."""
 
 import sys
 import tempfile
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-from benchmarks.peer_tasks import BATCH, ENVS, HIDDEN, HOPPER_TURN, MINATAR_TURN, WARM_UP, WARM_UP_MINATAR
+from benchmarks.peer_tasks import (
+    BATCH,
+    ENVS,
+    HIDDEN,
+    HOPPER_TURN,
+    LOOPS,
+    MINATAR_TURN,
+    WARM_UP,
+    WARM_UP_MINATAR,
+    Task,
+)
 from benchmarks.peer_turns import Turns, limit_to_one_thread
 from chorus.config.resolution import Request, Resolved, resolve
 from chorus.networks.torsos import MLPTorso
@@ -40,6 +51,18 @@ def minatar() -> tuple[Resolved, Pauses]:
     return _small(found), Pauses(WARM_UP_MINATAR, MINATAR_TURN)
 
 
+def loop(task: Task) -> tuple[Resolved, Pauses]:
+    options = {"total_steps": _STEPS, "iteration_steps": _STEPS, "num_envs": 4, "update_period": 4}
+    options |= {"learning_starts": task.warm_up // 2, "buffer_size": _STEPS, "batch_size": 32}
+    if task.members is not None:
+        options["members"] = task.members
+    found = resolve(Request(preset=task.preset, env=task.env, options=options))
+    agent = found.config.agent
+    if task.dense is not None:
+        agent = replace(agent, torso=replace(agent.torso, dense=task.dense))  # type: ignore[call-arg]
+    return replace(found, config=replace(found.config, agent=agent)), Pauses(task.warm_up, task.turn)
+
+
 def _small(found: Resolved) -> Resolved:
     agent = replace(found.config.agent, torso=MLPTorso(dense=HIDDEN))
     return replace(found, config=replace(found.config, agent=agent))
@@ -47,7 +70,8 @@ def _small(found: Resolved) -> Resolved:
 
 def main() -> None:
     limit_to_one_thread()
-    resolved, pauses = {"hopper": hopper, "minatar": minatar}[sys.argv[1]]()
+    tasks = {"hopper": hopper, "minatar": minatar} | {name: partial(loop, task) for name, task in LOOPS.items()}
+    resolved, pauses = tasks[sys.argv[1]]()
     with tempfile.TemporaryDirectory() as folder:
         assembly, path = create_run(resolved, Path(folder))
         train_run(assembly, path, pauses)

@@ -1,64 +1,24 @@
 """Training end to end, in steps per second, against rejax, SBX and Stable-Baselines3; run by `make bench-peers`.
 
-Every library is a process in an environment of its own, all held to one thread on the same core, and only one of them
-runs at a time: they take turns of a fixed number of steps. A library's speed is that of its best turn, because what
-else the machine does only ever adds, in seconds for which it computed on its core. Times include environments, replay
-and, for Chorus, logs; no evaluations.
+Every library is a process in an environment of its own, and they take turns (`benchmarks.workers`). Times include
+environments, replay and, for Chorus, logs; no evaluations.
 """
-
-import subprocess
-from pathlib import Path
 
 from benchmarks import harness
 from benchmarks.peer_tasks import BATCH, ENVS, HIDDEN, HOPPER_TURN, MINATAR_BATCH, MINATAR_TURN
+from benchmarks.workers import ROOT, ROUNDS, Command, steps_per_second
 
-ROOT = Path(__file__).parent.parent
 # sbx-rl depends on stable-baselines3: one environment has both.
 REJAX, SBX = (str(ROOT / name / "bin" / "python") for name in (".venv-rejax", ".venv-sbx"))
 HOPPER = {
-    "Chorus": (SBX, "benchmarks.peer_chorus", "hopper"),
-    "SBX": (SBX, "benchmarks.peer_sb3", "sbx"),
-    "SB3": (SBX, "benchmarks.peer_sb3", "sb3"),
+    "Chorus": Command(SBX, ("benchmarks.peer_chorus", "hopper")),
+    "SBX": Command(SBX, ("benchmarks.peer_sb3", "sbx")),
+    "SB3": Command(SBX, ("benchmarks.peer_sb3", "sb3")),
 }
-MINATAR = {"Chorus": (SBX, "benchmarks.peer_chorus", "minatar"), "rejax": (REJAX, "benchmarks.peer_rejax")}
-ROUNDS = 9
-
-
-class Worker:
-    """A library in a process of its own."""
-
-    def __init__(self, python: str, *module: str) -> None:
-        self._process = subprocess.Popen(
-            [python, "-m", *module], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        self._answer()
-
-    def turn(self) -> float:
-        """Seconds of one turn."""
-        assert self._process.stdin is not None
-        print(file=self._process.stdin, flush=True)
-        return float(self._answer())
-
-    def _answer(self) -> str:
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        if not line:
-            raise SystemExit(f"{' '.join(map(str, self._process.args))} stopped with exit code {self._process.wait()}")
-        return line
-
-    def close(self) -> None:
-        self._process.communicate()
-
-
-def steps_per_second(workers: dict[str, tuple[str, ...]], steps: int) -> dict[str, float]:
-    running = {name: Worker(*command) for name, command in workers.items()}
-    turns: dict[str, list[float]] = {name: [] for name in workers}
-    for _ in range(ROUNDS):
-        for name, worker in running.items():
-            turns[name].append(worker.turn())
-    for worker in running.values():
-        worker.close()
-    return {name: steps / min(seconds) for name, seconds in turns.items()}
+MINATAR = {
+    "Chorus": Command(SBX, ("benchmarks.peer_chorus", "minatar")),
+    "rejax": Command(REJAX, ("benchmarks.peer_rejax",)),
+}
 
 
 def main() -> None:

@@ -30,12 +30,21 @@ def _product_forward(weight: Array, x: Array, constant_inputs: int) -> tuple[Arr
 def _product_backward(constant_inputs: int, kept: tuple[Array, Array], signal: Array) -> tuple[Array, Array]:
     weight, x = kept
     if not constant_inputs:
-        return signal @ x.T, transpose(weight) @ signal
-    needed = transpose(weight[:, constant_inputs:]) @ signal
+        return signal @ x.T, input_gradient(weight, signal)
+    needed = input_gradient(weight[:, constant_inputs:], signal)
     return signal @ x.T, jnp.concatenate([jnp.zeros_like(x[:constant_inputs]), needed])
 
 
 product.defvjp(_product_forward, _product_backward)
+
+
+def input_gradient(weight: Float[Array, "O I"], signal: Float[Array, "O B"]) -> Float[Array, "I B"]:
+    """`weight.T @ signal`. What is transposed is the smaller one, and never inside of the product (measured)."""
+    outputs, batch = signal.shape
+    if batch >= outputs:
+        return transpose(weight) @ signal
+    rows = jax.lax.optimization_barrier(signal.T)
+    return jax.lax.optimization_barrier(rows @ weight).T
 
 
 def transpose(weight: Float[Array, "O I"]) -> Float[Array, "I O"]:
@@ -104,7 +113,7 @@ def _convolution_backward(stride: int, kept: tuple[Array, Array, Array], signal:
     features, high, wide, batch = signal.shape
     signal = signal.reshape(features, -1)
     kernel_gradient = (signal @ columns.T).reshape(kernel.shape)
-    patches = transpose(kernel.reshape(features, -1)) @ signal
+    patches = input_gradient(kernel.reshape(features, -1), signal)
     patches = patches.reshape(*kernel.shape[1:], high, wide, batch)
     return add_patches(patches, x.shape, stride), kernel_gradient
 
