@@ -28,7 +28,7 @@ def lines_since_checkpoint(run: Path) -> int:
     covered = 0
     if newest:
         manifest = run / "checkpoints" / f"{newest:06d}" / "manifest.json"
-        covered = json.loads(manifest.read_text())["offsets"]["episodes.jsonl"]
+        covered = json.loads(manifest.read_text())["logs"]["episodes.jsonl"]["bytes"]
     episodes = run / "episodes.jsonl"
     return max(0, episodes.stat().st_size - covered) if episodes.exists() else 0
 

@@ -8,7 +8,7 @@ import jax
 
 from chorus.config.resolution import Request, resolve
 from chorus.config.schema import Hyperparameters, Scale
-from chorus.errors import ChorusError
+from chorus.errors import ChorusError, warn
 from chorus.networks.torsos import custom
 from chorus.player import Player
 from chorus.plugins import is_loading, load_plugins
@@ -96,9 +96,13 @@ def load(
     path = Path(run)
     directory = RunDirectory(path)
     config = stored_config(directory, torso)
-    checkpoints, _ = checkpoint.find(directory.checkpoints, None)
-    if not checkpoints:
+    found = checkpoint.find(directory.checkpoints)
+    for complaint in found.complaints:
+        warn(complaint)
+    if not found.intact:
         raise ChorusError(_nothing_to_load(directory))
+    newest = found.intact[-1]
+    checkpoint.check_config(newest, config.to_json(), path / "config.json")
     assembly = Assembly.of(config)
-    state = checkpoints[-1].load_state(jax.eval_shape(assembly.agent.init, init_key(0)))
+    state = newest.load_state(jax.eval_shape(assembly.agent.init, init_key(0)))
     return Player(assembly, state.params, policy, seed)

@@ -1,10 +1,22 @@
 """Files that are never seen half written, and JSON trees as dotted names. Free of JAX."""
 
+import errno
+import hashlib
 import json
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, NamedTuple
+
+_ASIDE = ".writing"
+
+
+def discard_unfinished(directory: Path) -> None:
+    """Remove what killed processes left of files that they were writing."""
+    for path in directory.glob(f".*{_ASIDE}"):
+        path.unlink(missing_ok=True)
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -14,17 +26,45 @@ def write_json(path: Path, value: Any) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write atomically: to a temporary file, synced and renamed. The folder must exist."""
-    aside = path.with_name(f".{path.name}.writing")
-    with aside.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    aside.replace(path)
+    with replacing(path) as file:
+        file.write(text.encode())
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A file that takes the place of `path` once it is written; after an error the old one is still there."""
+    aside = path.with_name(f".{path.name}.{os.getpid()}{_ASIDE}")
+    try:
+        # Never written through, should it be a link.
+        aside.unlink(missing_ok=True)
+        with aside.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            aside.unlink(missing_ok=True)
+        raise
     sync_directory(path.parent)
 
 
+def is_disk_full(problem: BaseException) -> bool:
+    """Whether an error says that no space, no file or no quota is left; safetensors says so in words only."""
+    full = isinstance(problem, OSError) and problem.errno in (errno.ENOSPC, errno.EDQUOT)
+    return full or "(os error 28)" in str(problem)
+
+
+def parse_json(text: str | bytes, **options: Any) -> Any:
+    """Like `json.loads`; nesting deeper than Python's stack is a ValueError, too."""
+    try:
+        return json.loads(text, **options)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
 def read_json(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
+    return parse_json(path.read_text(encoding="utf-8"))
 
 
 def read_json_or_yaml(path: Path) -> Any:
@@ -42,6 +82,8 @@ def read_json_or_yaml(path: Path) -> Any:
         return yaml.load(path.read_text(encoding="utf-8"), Loader)
     except yaml.YAMLError as problem:
         raise ValueError(" ".join(str(problem).split())) from problem
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def flatten(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -69,23 +111,48 @@ def whole_lines(path: Path) -> int:
     return path.read_bytes().rfind(b"\n") + 1
 
 
+def file_digest(path: Path, length: int | None = None) -> str:
+    """SHA-256 of a file, or of its first `length` bytes."""
+    with path.open("rb") as file:
+        if length is None:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+        total = hashlib.sha256()
+        while length and (part := file.read(min(length, 2**20))):
+            total.update(part)
+            length -= len(part)
+        return total.hexdigest()
+
+
+class LogMark(NamedTuple):
+    """The length of a log at a checkpoint, and a hash of everything before it."""
+
+    bytes: int
+    sha256: str
+
+
 class JsonLines:
     """An append-only file with one strict JSON record per line."""
 
     def __init__(self, path: Path) -> None:
-        self._file = path.open("a", encoding="utf-8")
+        self._file = path.open("a+b")
+        self._file.seek(0)
+        self._digest = hashlib.file_digest(self._file, "sha256")
 
     def write(self, record: dict[str, Any]) -> None:
-        self._file.write(json.dumps(record, allow_nan=False) + "\n")
+        line = (json.dumps(record, allow_nan=False) + "\n").encode()
+        self._file.write(line)
+        self._digest.update(line)
 
     def flush(self) -> None:
         self._file.flush()
 
-    def sync(self) -> int:
-        """Bring everything written to disk; returns the length of the file."""
+    def sync(self) -> LogMark:
+        """Bring everything written to disk; returns the file's length and hash."""
         self._file.flush()
         os.fsync(self._file.fileno())
-        return self._file.tell()
+        return LogMark(self._file.tell(), self._digest.hexdigest())
 
     def close(self) -> None:
-        self._file.close()
+        """Close the file. What was not flushed may be lost if the disk is full."""
+        with suppress(OSError):
+            self._file.close()

@@ -107,7 +107,7 @@ def test_an_ensemble_that_acts_together_learns_in_both_steppers(lever, tmp_path,
     assert {metrics[3, f"replay/own_{data}/member_{i}"] for data in ("transitions", "episodes", "sampled",
             "sampled_episodes") for i in range(3)} == {0.0}  # fmt: skip
     assert {record["member"] for record in records(path / "episodes.jsonl")} == {None}
-    ring = Ring(ring_layout(assembly.config, assembly.spec), path / "replay")
+    ring = Ring(ring_layout(assembly.config, assembly.spec), path / "replay", existing=True)
     rows = ring.columns.arrays["flags"] & TRANSITION > 0
     assert set(ring.columns.arrays["owner"][rows].tolist()) == {ENSEMBLE}
 

@@ -99,11 +99,13 @@ def test_the_window_a_checkpoint_saw_stays_intact_for_two_more_iterations(run, n
         for endings in iteration[:-1]:
             naive.step(endings)
         naive.step([ending or 2 for ending in iteration[-1]], begin=False)
-        kept.append((Cursor(*(column.copy() for column in ring.cursor)), all_windows(ring, n_step)))
+        hashes = {block: ring.columns.digest(*block) for block in ring.blocks(ring.cursor)}
+        kept.append((Cursor(*(column.copy() for column in ring.cursor)), all_windows(ring, n_step), hashes))
         now = ring.cursor
-        for cursor, seen in kept[-3:]:
+        for cursor, seen, hashes in kept[-3:]:
             ring.cursor = cursor
             assert all_windows(ring, n_step) == seen
+            assert {block: ring.columns.digest(*block) for block in hashes} == hashes
         ring.cursor = now
 
 
@@ -119,10 +121,10 @@ def test_files_and_memory_hold_the_same_and_files_can_be_opened_again(history, s
                 naive.step(endings)
         in_memory, in_files = rings
         assert all_windows(in_memory, n_step) == all_windows(in_files, n_step)
-        start = np.maximum(in_memory.cursor.end - layout.rows, 0)
-        assert len({ring.columns.digest(start, ring.cursor.end) for ring in rings}) == 1
+        hashes = [[ring.columns.digest(*block) for block in ring.blocks(ring.cursor)] for ring in rings]
+        assert hashes[0] == hashes[1]
         in_files.columns.flush()
-        opened = Ring(layout, Path(folder))
+        opened = Ring(layout, Path(folder), existing=True)
         opened.cursor = in_files.cursor
         samples = [Shared().sample(ring, np.random.default_rng(seed), 8, 1, members=3) for ring in (in_memory, opened)]
         for one, other in zip(*(sample.batch for sample in samples), strict=True):

@@ -40,8 +40,9 @@ def test_a_game_killed_ten_times_at_random_instants_writes_the_same_bytes(undist
 @pytest.mark.slow
 def test_the_ring_of_that_game_wraps_and_a_checkpoint_writes_only_what_is_new(undisturbed):
     run = undisturbed["atari"]
-    # A final row for every transition, three frames before the first stack, two iterations of up to 60 + 45 steps.
-    rows = (60 + 60 + 1) + 3 + 2 * (105 + 105 + 1)
+    # A final row for every transition, three frames before the first stack, two more to the start of a block of three,
+    # two iterations of up to 60 + 45 steps.
+    rows = (60 + 60 + 1) + 3 + 2 + 2 * (105 + 105 + 1)
     assert rows_written(run) > 3 * rows
     steps = sorted({record["step"] for record in records(run / "metrics.jsonl")})
     assert steps[0] == 90 and len(steps) == 20, "iterations of 60 planned steps end with the second episode of 45"

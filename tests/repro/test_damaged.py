@@ -80,8 +80,8 @@ def test_every_kind_of_damage_is_found_and_named(killed, tmp_path, damage):
     newest = newest_checkpoint(run)
     damage(run, newest)
     assembly = Assembly.of(stored_config(RunDirectory(run)))
-    ring = Ring(ring_layout(assembly.config, assembly.spec), run / "replay")
-    intact, complaints = checkpoint.find(run / "checkpoints", ring)
+    ring = Ring(ring_layout(assembly.config, assembly.spec), run / "replay", existing=True)
+    intact, complaints = checkpoint.find(run / "checkpoints").that_pass(checkpoint.HashedBlocks(ring).check)
     assert [found.iteration for found in intact] == [newest - 1]
     assert len(complaints) == 1 and f"{newest:06d} is damaged" in complaints[0]
 
@@ -92,11 +92,12 @@ def test_a_damaged_newest_checkpoint_falls_back_to_the_one_before(undisturbed, k
     run = copy_of(killed, tmp_path)
     newest = newest_checkpoint(run)
     damage(run, newest)
-    assert main(["resume", str(run)]) == 0
+    assert main(["resume", str(run), "--quiet"]) == 0
     said = [line for line in capsys.readouterr().err.splitlines() if "damaged" in line]
     assert len(said) == 1 and str(folder(run, newest)) in said[0]
     assert logs(run) == logs(undisturbed["probe"])
-    assert status(run) == {"state": "finished", "reason": None, "iteration": 8}
+    notes = [said[0].removeprefix("Note: ")]
+    assert status(run) == {"state": "finished", "reason": None, "iteration": 8, "notes": notes}
 
 
 @pytest.mark.parametrize("what", ["both checkpoints", "the replay", "the folder"])
@@ -111,7 +112,8 @@ def test_with_no_usable_checkpoint_left_the_run_is_refused_and_keeps_its_logs(ki
     assert main(["resume", str(run)]) == 2
     said = capsys.readouterr().err
     assert "none of its checkpoints is intact" in said and "remove the folder and train again" in said
-    assert said.count("is damaged") == (0 if what == "the folder" else 2)
+    assert said.count("is damaged") == (2 if what == "both checkpoints" else 0)
+    assert ("observation.bin cannot be read" in said) == (what == "the replay")
     assert (logs(run), status(run)) == (before, stood)
 
 
@@ -120,7 +122,7 @@ def test_a_run_that_failed_after_a_checkpoint_does_not_start_again_without_it(ki
     run = copy_of(killed, tmp_path)
     assembly = Assembly.of(stored_config(RunDirectory(run)))
     training = assembly.training(RunDirectory(run), Silent(), [], keep_replay=False)
-    training.loop = None
+    training.evaluator = None
     with pytest.raises(AttributeError):
         training.run()
     assert status(run)["state"] == "failed" and status(run)["iteration"] >= newest_checkpoint(run) - 1
@@ -147,14 +149,13 @@ def test_a_checkpoint_holds_arrays_and_a_manifest_and_no_pickle(undisturbed):
 
 
 def test_a_checkpoint_costs_what_is_new_and_not_the_whole_replay(undisturbed):
-    """Its folder holds the learner alone; of the replay it hashes rows of its own iteration that can be sampled."""
+    """Its folder holds the learner alone; of the replay it has hashes of the rows that can be sampled."""
     run = undisturbed["probe"]
-    before, last = (manifest(run, iteration)["replay"] for iteration in (7, 8))
-    assert last["new_rows_from"] == np.maximum(before["end"], last["oldest"]).tolist()
-    new_rows = np.subtract(last["end"], last["new_rows_from"])
-    # 30 transitions a lane in episodes of two, each with a final observation: 45 rows of 1,200 written so far.
-    assert new_rows.tolist() == [45, 45]
-    assert last["end"] == [1_200, 1_200]
+    last = manifest(run, 8)["replay"]
+    # 30 transitions a lane in episodes of two, each with a final observation: 45 rows of 1,200 written so far, each a
+    # block of its own.
+    assert last["end"] == [1_200, 1_200] and last["oldest"] == [1_155, 1_155]
+    assert len(set(last["blocks_sha256"])) > 1 and len(last["blocks_sha256"]) == 90
     assert np.sum(last["transitions"]) == 60
     state_bytes = (folder(run, 8) / "state.safetensors").stat().st_size
     # 2 members of 1x16 + 16x16 + 16x2 weights and their biases: network, target and Adam's two moments, 4 bytes each.

@@ -66,7 +66,7 @@ def test_a_member_that_diverges_is_named_and_marked_and_the_others_go_on(tmp_pat
     assert [metrics[i, "members/diverged"] for i in (1, 2, 3)] == [0.0, 1.0, 1.0]
     assert metrics[3, "losses/td_loss"] > 0
     assert (1, "losses/td_loss") not in metrics
-    found, complaints = checkpoint.find(tmp_path / "run" / "checkpoints", None)
+    found, complaints = checkpoint.find(tmp_path / "run" / "checkpoints")
     assert [kept.diverged_members for kept in found] == [(1,), (1,)] and not complaints
     state = found[-1].load_state(jax.eval_shape(Assembly.of(_stored(tmp_path / "run")).agent.init, jax.random.key(0)))
     for leaf in jax.tree.leaves(state.params["heads"]):

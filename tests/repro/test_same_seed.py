@@ -132,7 +132,7 @@ def test_the_replay_of_the_test_runs_wraps_more_than_twice(undisturbed):
     """Otherwise the tests of this folder would not test the ring; read from the newest checkpoint of a run."""
     run = undisturbed["probe"]
     config = stored_config(RunDirectory(run))
-    newest = checkpoint.find(run / "checkpoints", None)[0][-1]
+    newest = checkpoint.find(run / "checkpoints").intact[-1]
     assert (newest.iteration, newest.step) == (8, 1_600)
     rows = ring_layout(config, describe(config.env.id, config.env.max_episode_steps)).rows
     assert len(newest.cursor.end) == 2

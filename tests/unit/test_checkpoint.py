@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 
 from chorus.errors import ChorusError
-from chorus.replay.ring import Cursor, Ring, RingLayout
+from chorus.files import LogMark
+from chorus.replay.ring import Ring, RingLayout
 from chorus.training import checkpoint
 
-LAYOUT = RingLayout(1, 6, 4, (1,), np.dtype(np.float32))
+LAYOUT = RingLayout(1, 10, 4, (1,), np.dtype(np.float32))
 
 
 def state_at(iteration):
@@ -18,33 +19,37 @@ def state_at(iteration):
 @pytest.fixture
 def saved(tmp_path):
     """Three checkpoints of a run of four steps an iteration."""
-    ring = Ring(LAYOUT, tmp_path / "replay")
+    ring, previous = Ring(LAYOUT, tmp_path / "replay"), None
     for iteration in (1, 2, 3):
-        before = Cursor(*(column.copy() for column in ring.cursor))
         ring.begin(np.float32([[0.0]]), np.array([0]))
         for t in range(4):
             last = np.array([t == 3])
             ring.add(np.array([t]), np.float32([iteration]), ~last & last, last, np.array([0]), np.float32([[t + 1]]))
-        checkpoint.save(
+        previous = checkpoint.save(
             tmp_path / "checkpoints",
             iteration=iteration,
             step=4 * iteration,
             state=state_at(iteration),
             ring=ring,
-            before=before,
-            offsets={"metrics.jsonl": 10 * iteration},
+            previous=previous,
+            logs={"metrics.jsonl": LogMark(10 * iteration, "hash")},
+            config={"seed": 3},
             diverged_members=(),
         )
     return tmp_path / "checkpoints", ring
 
 
+def found_in(directory, ring):
+    return checkpoint.find(directory).that_pass(checkpoint.HashedBlocks(ring).check)
+
+
 def test_the_newest_two_are_kept_and_come_back_as_they_were(saved):
     directory, ring = saved
-    found, complaints = checkpoint.find(directory, ring)
+    found, complaints = found_in(directory, ring)
     assert complaints == []
-    assert [(one.iteration, one.step, one.offsets) for one in found] == [
-        (2, 8, {"metrics.jsonl": 20}),
-        (3, 12, {"metrics.jsonl": 30}),
+    assert [(one.iteration, one.step, one.logs, one.config) for one in found] == [
+        (2, 8, {"metrics.jsonl": LogMark(20, "hash")}, {"seed": 3}),
+        (3, 12, {"metrics.jsonl": LogMark(30, "hash")}, {"seed": 3}),
     ]
     np.testing.assert_array_equal(found[-1].cursor.end, ring.cursor.end)
     restored = found[-1].load_state(jax.eval_shape(lambda: jax.tree.map(jax.numpy.asarray, state_at(0))))
@@ -76,25 +81,63 @@ def damage_replay(directory, ring):
 def test_a_damaged_newest_checkpoint_falls_back_to_the_one_before_with_a_sentence(saved, damage):
     directory, ring = saved
     damage(directory, ring)
-    found, complaints = checkpoint.find(directory, ring)
+    found, complaints = found_in(directory, ring)
     assert [one.iteration for one in found] == [2]
     assert len(complaints) == 1 and "000003 is damaged" in complaints[0]
+
+
+@pytest.mark.parametrize("column", ["observation", "action", "reward", "flags", "owner"])
+def test_a_row_older_than_both_checkpoints_is_under_a_hash_while_it_can_be_sampled(saved, column):
+    directory, ring = saved
+    oldest = int(ring.cursor.oldest[0])
+    assert oldest < 5, "the window starts with rows of the first iteration, whose checkpoint is gone"
+    ring.columns.arrays[column][0, oldest] += 1
+    found, complaints = found_in(directory, ring)
+    assert not found and len(complaints) == 2
+    assert f"do not match their hash, the first one at positions {oldest} to {oldest + 1} of lane 0" in complaints[1]
+
+
+def test_full_blocks_are_hashed_once(tmp_path, monkeypatch):
+    """Blocks of two rows; four transitions and a final observation per iteration."""
+    layout = RingLayout(1, 32, 4, (1,), np.dtype(np.float32))
+    assert layout.block_rows == 2
+    ring, previous, hashed = Ring(layout), None, []
+    digest = ring.columns.digest
+    monkeypatch.setattr(ring.columns, "digest", lambda *block: hashed.append(block) or digest(*block))
+    about = {"step": 0, "logs": {}, "config": {}, "diverged_members": ()}
+    for iteration in (1, 2):
+        ring.begin(np.float32([[0.0]]), np.array([0]))
+        for t in range(4):
+            last = np.array([t == 3])
+            ring.add(np.array([t]), np.float32([t]), ~last & last, last, np.array([0]), np.float32([[t + 1]]))
+        previous = checkpoint.save(
+            tmp_path / "checkpoints", iteration=iteration, state=state_at(0), ring=ring, previous=previous, **about
+        )
+    assert hashed[:3] == [(0, 0, 2), (0, 2, 4), (0, 4, 5)]
+    assert hashed[3:] == [(0, 4, 6), (0, 6, 8), (0, 8, 10)], "the growing block again, and the new ones"
+
+
+def test_another_configuration_is_refused_with_what_differs(saved, tmp_path):
+    newest = checkpoint.find(saved[0]).intact[-1]
+    checkpoint.check_config(newest, {"seed": 3}, tmp_path / "config.json")
+    with pytest.raises(ChorusError, match=r"config.json has changed .* \(seed is 4 and was 3\); set it back"):
+        checkpoint.check_config(newest, {"seed": 4}, tmp_path / "config.json")
 
 
 def test_a_half_written_checkpoint_is_not_one(saved):
     directory, ring = saved
     (directory / ".writing").mkdir()
     (directory / ".writing" / "state.safetensors").write_bytes(b"half")
-    found, complaints = checkpoint.find(directory, ring)
+    found, complaints = found_in(directory, ring)
     assert [one.iteration for one in found] == [2, 3] and not complaints
 
 
 def test_a_state_of_another_shape_is_refused_with_its_name(saved):
-    found, _ = checkpoint.find(saved[0], None)
+    found, _ = checkpoint.find(saved[0])
     other = {"weights": jax.ShapeDtypeStruct((5, 3), np.float32), "updates": jax.ShapeDtypeStruct((), np.int32)}
     with pytest.raises(ChorusError, match=r"weights.*should have the shape"):
         found[-1].load_state(other)
 
 
 def test_no_checkpoint_is_no_complaint(tmp_path):
-    assert checkpoint.find(tmp_path / "none", None) == ([], [])
+    assert checkpoint.find(tmp_path / "none") == ([], [])

@@ -35,12 +35,12 @@ def test_more_positions_than_rows_are_refused():
 def test_a_hash_covers_exactly_the_rows_it_is_asked_for(tmp_path):
     types = {"observation": ((2,), np.dtype(np.float32)), "flags": ((), np.dtype(np.uint8))}
     columns = Columns(types, lanes=2, rows=5, directory=tmp_path)
-    span = np.array([3, 0]), np.array([7, 2])
-    before = columns.digest(*span)
+    before = columns.digest(0, 3, 7)
     columns.arrays["flags"][0, 2] = 1  # position 2 or 7: outside
-    assert columns.digest(*span) == before
+    columns.arrays["flags"][1, 3] = 1  # another lane
+    assert columns.digest(0, 3, 7) == before
     columns.arrays["flags"][0, 1] = 1  # position 6: inside
-    assert columns.digest(*span) != before
+    assert columns.digest(0, 3, 7) != before
 
 
 def test_files_are_as_long_as_their_arrays(tmp_path):
@@ -48,6 +48,29 @@ def test_files_are_as_long_as_their_arrays(tmp_path):
     Columns(types, lanes=2, rows=5, directory=tmp_path)
     assert {path.name: path.stat().st_size for path in tmp_path.iterdir()} == {"observation.bin": 80, "flags.bin": 10}
     assert row_bytes(types) == 9
+
+
+def test_existing_files_are_mapped_as_they_are_and_never_made_shorter_or_longer(tmp_path):
+    types = {"flags": ((), np.dtype(np.uint8))}
+    columns = Columns(types, lanes=2, rows=5, directory=tmp_path)
+    columns.arrays["flags"][1, 4] = 7
+    columns.flush()
+    assert Columns(types, lanes=2, rows=5, directory=tmp_path, existing=True).arrays["flags"][1, 4] == 7
+    for rows in (4, 6):
+        with pytest.raises(ChorusError, match=f"flags.bin has 10 bytes, and the replay .* has {2 * rows}"):
+            Columns(types, lanes=2, rows=rows, directory=tmp_path, existing=True)
+    assert (tmp_path / "flags.bin").read_bytes() == bytes([0] * 9 + [7])
+    with pytest.raises(ChorusError, match="cannot be read"):
+        Columns({"other": ((), np.dtype(np.uint8))}, 2, 5, tmp_path, existing=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["flags.bin"]
+
+
+def test_the_disk_space_of_every_row_can_be_reserved(tmp_path):
+    columns = Columns({"observation": ((84, 84), np.dtype(np.uint8))}, lanes=1, rows=100, directory=tmp_path)
+    columns.arrays["observation"][0, 3] = 9
+    columns.reserve()
+    assert (tmp_path / "observation.bin").stat().st_blocks * 512 >= 100 * 84 * 84
+    assert (columns.arrays["observation"][0, 3] == 9).all() and not columns.arrays["observation"][0, 4].any()
 
 
 def test_a_row_of_atari_costs_at_most_7200_bytes():

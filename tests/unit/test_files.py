@@ -1,11 +1,12 @@
 """Files that are never half written."""
 
 import errno
+import hashlib
 import json
 
 import pytest
 
-from chorus.files import JsonLines, read_json, whole_lines, write_json
+from chorus.files import JsonLines, LogMark, file_digest, read_json, whole_lines, write_json
 from chorus.runs.run_directory import RunDirectory
 
 
@@ -42,7 +43,9 @@ def test_records_are_appended_one_a_line_and_the_offset_is_the_files_length(tmp_
         log.write({"value": value})
         offsets.append(log.sync())
         log.close()
-    assert offsets == [13, 26] and path.stat().st_size == 26
+    assert [offset.bytes for offset in offsets] == [13, 26] and path.stat().st_size == 26
+    assert [offset.sha256 for offset in offsets] == [file_digest(path, 13), file_digest(path)]
+    assert file_digest(path) == hashlib.sha256(path.read_bytes()).hexdigest() != file_digest(path, 13)
     assert [json.loads(line) for line in path.read_text().splitlines()] == [{"value": 1}, {"value": 2}]
 
 
@@ -51,9 +54,11 @@ def test_logs_are_cut_back_to_the_offsets_of_a_checkpoint(tmp_path):
     for name in ("metrics.jsonl", "episodes.jsonl"):
         (tmp_path / name).write_text('{"a": 1}\n{"a": 2}\n')
     (tmp_path / "timings.jsonl").write_text('{"a": 1}\n{"a": ')
-    directory.open_logs({"metrics.jsonl": 9, "episodes.jsonl": 0})
+    directory.open_logs({"metrics.jsonl": LogMark(9, "not asked"), "episodes.jsonl": LogMark(0, "not asked")})
     directory.log("metrics.jsonl", {"a": 3})
-    assert directory.sync_logs() == {"metrics.jsonl": 18, "episodes.jsonl": 0}
+    marks = directory.sync_logs()
+    assert {name: mark.bytes for name, mark in marks.items()} == {"metrics.jsonl": 18, "episodes.jsonl": 0}
+    directory.check_logs(marks)
     directory.close()
     assert (tmp_path / "metrics.jsonl").read_text() == '{"a": 1}\n{"a": 3}\n'
     assert (tmp_path / "timings.jsonl").read_text() == '{"a": 1}\n', "clock values keep their whole lines"

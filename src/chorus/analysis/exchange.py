@@ -4,6 +4,7 @@ Imported curves have the role `published`: they are drawn and tabulated, and not
 published values are returns during training; ours are evaluations.
 """
 
+import codecs
 import csv
 import json
 import math
@@ -18,7 +19,8 @@ from chorus.analysis.loading import Dataset, assemble
 from chorus.analysis.results import Results
 from chorus.envs.atari_games import find_game
 from chorus.errors import ChorusError
-from chorus.runs.logs import EVALUATION, MetricColumns, Run
+from chorus.files import parse_json, replacing, write_text
+from chorus.runs.logs import EVALUATION, LARGEST_COUNT, MetricColumns, Run
 
 LONG_COLUMNS = ("run", "env", "algorithm", "seed", "iteration", "step", "frames", "metric", "value")
 # A score is the mean of the last `averaged` of a run's `evaluations`.
@@ -86,7 +88,7 @@ def export_rliable(dataset: Dataset, path: Path) -> Path:
     """
     results = Results(dataset)
     matrices = {series.label.replace("/", "-"): results.score_matrix(series, results.envs) for series in results.series}
-    with path.open("wb") as file:
+    with replacing(path) as file:
         np.savez(file, environments=np.array(results.envs), **matrices)  # type: ignore[arg-type]
     return path
 
@@ -104,7 +106,7 @@ def export_dopamine_metrics(dataset: Dataset, path: Path) -> Path:
                 entry = iterations.setdefault(int(iteration), {"iteration": int(iteration)})
                 entry[name] = float(value)
         content[run.name] = [iterations[key] for key in sorted(iterations)]
-    path.write_text(json.dumps(content, indent=1), encoding="utf-8")
+    write_text(path, json.dumps(content, indent=1))
     return path
 
 
@@ -137,7 +139,7 @@ def export_dopamine_baselines(dataset: Dataset, folder: Path) -> list[Path]:
                     for number, value in enumerate(present)
                 ]
         path = folder / f"{file_stem(env)}.json"
-        path.write_text(json.dumps(records, indent=1), encoding="utf-8")
+        write_text(path, json.dumps(records, indent=1))
         written.append(path)
     return written
 
@@ -160,11 +162,16 @@ def _long_rows(dataset: Dataset) -> Iterator[tuple[Any, ...]]:
 
 
 def _write_csv(path: Path, columns: tuple[str, ...], rows: Any) -> Path:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
+    with replacing(path) as file:
+        writer = csv.writer(codecs.getwriter("utf-8")(file), lineterminator="\n")
         writer.writerow(columns)
-        writer.writerows(rows)
+        writer.writerows(map(_cell, row) for row in rows)
     return path
+
+
+def _cell(value: Any) -> Any:
+    """Text that a spreadsheet would read as a formula is quoted, so that nothing runs when the file is opened."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
 
 
 @dataclass
@@ -196,9 +203,9 @@ def load_curves(paths: Sequence[Path | str], envs: Sequence[str] = ()) -> Datase
 def read_dopamine(path: Path, text: str, envs: Sequence[str]) -> list[ImportedCurve]:
     """Curves of a list of {Iteration, Value, Agent}; a new run starts where the iteration does not increase."""
     try:
-        records = json.loads(text)
-        entries = [(str(r["Agent"]), int(r["Iteration"]), _finite(r["Value"])) for r in records]
-    except (ValueError, TypeError, KeyError) as error:
+        records = parse_json(text)
+        entries = [(str(r["Agent"]), _count(r["Iteration"]), _finite(r["Value"])) for r in records]
+    except (ValueError, TypeError, KeyError, OverflowError) as error:
         raise ChorusError(
             f"{path} is not a Dopamine baseline file ({error}); it must be a JSON list of objects with Agent, "
             "Iteration and Value."
@@ -219,7 +226,10 @@ def read_dopamine(path: Path, text: str, envs: Sequence[str]) -> list[ImportedCu
 
 def read_csv(path: Path, text: str) -> list[ImportedCurve]:
     """Curves of a table with the columns env, algorithm, return and step (or frames); seed is optional."""
-    rows = list(csv.DictReader(text.splitlines()))
+    try:
+        rows = list(csv.DictReader(text.splitlines()))
+    except csv.Error as error:
+        raise ChorusError(f"{path} is not a CSV file ({error}); it needs env,algorithm,step,return.") from error
     columns = set(rows[0]) if rows else set()
     if missing := [name for name in _CSV_COLUMNS if name not in columns]:
         raise ChorusError(f"{path} lacks the column {', '.join(missing)}; it needs env,algorithm,step,return.")
@@ -228,11 +238,11 @@ def read_csv(path: Path, text: str) -> list[ImportedCurve]:
     found: dict[tuple[str, str, int], ImportedCurve] = {}
     for line, row in enumerate(rows, start=2):
         try:
-            seed = int(row.get("seed") or 0)
-            step = int(float(row.get("step") or row["frames"]))
-            frames = int(float(row.get("frames") or step))
+            seed = _count(row.get("seed") or 0)
+            step = _count(row.get("step") or row["frames"])
+            frames = _count(row.get("frames") or step)
             value = _finite(row["return"])
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, OverflowError) as error:
             raise ChorusError(f"{path}, line {line}: {error}; every field must be a number.") from error
         key = (row["env"], row["algorithm"], seed)
         curve = found.setdefault(key, ImportedCurve(*key, path))
@@ -244,6 +254,13 @@ def read_csv(path: Path, text: str) -> list[ImportedCurve]:
 
 def _numbered(points: Iterable[tuple[int, int, int, float]]) -> list[tuple[int, int, int, float]]:
     return [(number, *rest) for number, (_, *rest) in enumerate(points)]  # type: ignore[misc]
+
+
+def _count(value: Any) -> int:
+    number = int(float(value))
+    if not 0 <= number <= LARGEST_COUNT:
+        raise ValueError(f"{value!r} is not a count between 0 and {LARGEST_COUNT}")
+    return number
 
 
 def _finite(value: Any) -> float:

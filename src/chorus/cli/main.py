@@ -4,10 +4,13 @@ import argparse
 import importlib
 import re
 import sys
-from collections.abc import Sequence
-from typing import NoReturn
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import NoReturn, TextIO
 
-from chorus.errors import ChorusError, closest, did_you_mean
+from chorus.errors import ChorusError, ChorusWarning, closest, did_you_mean
+from chorus.files import is_disk_full
 from chorus.plugins import load_plugins
 
 # The exit code of a program ended by Ctrl-C.
@@ -94,20 +97,51 @@ def plugins_in(given: Sequence[str]) -> tuple[list[str], list[str]]:
 def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        return _run(given)
+        with _notes():
+            return _run(given)
     except ChorusError as problem:
         print(f"chorus: {problem}", file=sys.stderr)
         return 2
     except PermissionError as problem:
         print(f"chorus: permission denied: {problem.filename}; check its permissions", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        print("\nchorus: stopped", file=sys.stderr)
-        return INTERRUPTED
     except BrokenPipeError:
         # The reader of a pipe has closed it, as in `chorus list | head`.
         sys.stderr.close()
         return 0
+    except OSError as problem:
+        if not is_disk_full(problem):
+            raise
+        where = f" for {problem.filename}" if problem.filename else ""
+        print(f"chorus: no space is left on the disk{where}; make room, and repeat the command", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\nchorus: stopped", file=sys.stderr)
+        return INTERRUPTED
+
+
+@contextmanager
+def _notes() -> Iterator[None]:
+    """Chorus's own warnings become lines of stderr."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", ChorusWarning)
+        show = warnings.showwarning
+
+        def note(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
+            if issubclass(category, ChorusWarning):
+                print(f"Note: {message}", file=sys.stderr)
+            else:
+                show(message, category, filename, lineno, file, line)
+
+        warnings.showwarning = note
+        yield
 
 
 def _run(given: list[str]) -> int:

@@ -14,6 +14,9 @@ from typing import Any
 from chorus.components import Component, registered
 from chorus.errors import did_you_mean
 
+LARGEST_INTEGER = 2**62
+"""Counts are 64-bit integers in arrays, with room to add to them."""
+
 
 def stored_fields(cls: Any) -> tuple[dataclasses.Field, ...]:
     return tuple(field for field in dataclasses.fields(cls) if field.metadata.get("stored", True))
@@ -83,6 +86,10 @@ def _decode_leaf(option: Any, data: Any, path: str, problems: list[str]) -> Any:
         allowed = typing.get_args(option)
         if data not in allowed:
             problems.append(f"{path} is {data!r}; it must be one of {', '.join(map(str, allowed))}")
+        return data
+    if isinstance(data, int) and abs(data) > LARGEST_INTEGER:
+        # Python refuses to print integers of more than 4,300 digits.
+        problems.append(f"{path} is about 2**{data.bit_length()}; it must be at most 2**62")
         return data
     if wanted is float and isinstance(data, int) and not isinstance(data, bool):
         return float(data)

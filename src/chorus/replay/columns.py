@@ -6,6 +6,7 @@ file already, and saving them is a flush.
 
 import hashlib
 import mmap
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,25 +19,30 @@ ColumnTypes = dict[str, tuple[tuple[int, ...], np.dtype]]
 
 
 class Columns:
-    """Arrays [lanes, rows, ...] by name; a new file is sparse, so unused rows cost no disk."""
+    """Arrays [lanes, rows, ...] by name. With a `directory` new files are made there, or `existing` ones are mapped."""
 
-    def __init__(self, types: ColumnTypes, lanes: int, rows: int, directory: Path | None) -> None:
+    def __init__(
+        self, types: ColumnTypes, lanes: int, rows: int, directory: Path | None, *, existing: bool = False
+    ) -> None:
         self.arrays: dict[str, np.ndarray] = {}
         self._maps: dict[str, mmap.mmap] = {}
+        self._paths: list[Path] = []
         for name, (shape, dtype) in types.items():
             full = (lanes, rows, *shape)
             if directory is None:
                 self.arrays[name] = np.zeros(full, dtype)
             else:
-                self.arrays[name] = self._map(directory, name, full, np.dtype(dtype))
+                path, size = directory / f"{name}.bin", int(np.prod(full)) * np.dtype(dtype).itemsize
+                self._maps[name] = _map_existing(path, size) if existing else _map_new(path, size)
+                self.arrays[name] = np.frombuffer(self._maps[name], dtype).reshape(full)
+                self._paths.append(path)
 
-    def _map(self, directory: Path, name: str, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-        size, path = int(np.prod(shape)) * dtype.itemsize, directory / f"{name}.bin"
-        directory.mkdir(parents=True, exist_ok=True)
-        with path.open("r+b" if path.exists() else "w+b") as file:
-            file.truncate(size)
-            self._maps[name] = mmap.mmap(file.fileno(), size)
-        return np.frombuffer(self._maps[name], dtype).reshape(shape)
+    def reserve(self) -> None:
+        """Allocate the disk space of all files, because a mapped file that finds none left kills the process."""
+        for path in self._paths:
+            with path.open("r+b") as file:
+                if hasattr(os, "posix_fallocate"):
+                    os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
 
     def flush(self) -> None:
         """Everything written so far reaches the disk."""
@@ -59,14 +65,33 @@ class Columns:
                 page = begin - begin % mmap.PAGESIZE
                 mapped.madvise(mmap.MADV_WILLNEED, page, begin - page + (piece.stop - piece.start) * size)
 
-    def digest(self, start: np.ndarray, end: np.ndarray) -> str:
-        """A hash over the rows written from position `start` to `end` of each lane."""
+    def digest(self, lane: int, start: int, end: int) -> str:
+        """A hash over the rows of one lane from position `start` to `end`."""
         total = hashlib.sha256()
         for array in self.arrays.values():
-            for lane in range(array.shape[0]):
-                for piece in ring_slices(int(start[lane]), int(end[lane]), array.shape[1]):
-                    total.update(np.ascontiguousarray(array[lane, piece]).view(np.uint8).data)
+            for piece in ring_slices(start, end, array.shape[1]):
+                total.update(np.ascontiguousarray(array[lane, piece]).view(np.uint8).data)
         return total.hexdigest()
+
+
+def _map_new(path: Path, size: int) -> mmap.mmap:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
+    with path.open("x+b") as file:
+        file.truncate(size)
+        return mmap.mmap(file.fileno(), size)
+
+
+def _map_existing(path: Path, size: int) -> mmap.mmap:
+    """The file as it is; one of another size belongs to another configuration, or is damaged."""
+    try:
+        found = path.stat().st_size
+        if found != size:
+            raise ChorusError(f"{path} has {found:,} bytes, and the replay of this configuration has {size:,}")
+        with path.open("r+b") as file:
+            return mmap.mmap(file.fileno(), size)
+    except OSError as problem:
+        raise ChorusError(f"{path} cannot be read: {problem.strerror}") from problem
 
 
 def ring_slices(start: int, end: int, rows: int) -> Iterator[slice]:

@@ -10,6 +10,7 @@ it, never across an episode's start. A terminal within an episode (a lost life) 
 stacks continue across it.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -32,6 +33,11 @@ ENDED = TERMINATED | TRUNCATED
 # one step; a huge ring has enough for episodes of eight steps and more on average.
 _MODERATE_BYTES = 2 * 1024**3
 _SHORTEST_EPISODES_OF_HUGE_RINGS = 8
+
+# Rows are hashed in blocks. A block of Atari frames is 7 MB: a million rows have a thousand hashes. A small ring has
+# smaller blocks, because it keeps up to one block of rows that it no longer needs.
+_BLOCK_ROWS = 1_024
+_BLOCKS_OF_SMALL_RINGS = 16
 
 Index = TypeVar("Index", Ownership, Episodes)
 
@@ -85,14 +91,27 @@ class RingLayout:
 
     @cached_property
     def rows(self) -> int:
-        """Rows per lane: the window, the frames before it that its first stack needs, and two iterations, because two
-        checkpoints are kept."""
+        """Rows per lane: the window, the frames before it that its first stack needs, the rest of the block in which
+        they start, and two iterations, because two checkpoints are kept."""
         iteration = self._with_final_rows(-(-self.iteration_steps // self.lanes))
-        return self.window_rows + self.frame_stack - 1 + 2 * iteration
+        return self.window_rows + self.frame_stack - 1 + self.block_rows - 1 + 2 * iteration
+
+    @property
+    def block_rows(self) -> int:
+        """Rows under one hash."""
+        return max(1, min(_BLOCK_ROWS, self.lane_capacity // _BLOCKS_OF_SMALL_RINGS))
 
     @property
     def total_bytes(self) -> int:
         return self.rows * self.lanes * row_bytes(self.types())
+
+
+class Block(NamedTuple):
+    """The rows of one lane from position `start` to `stop`."""
+
+    lane: int
+    start: int
+    stop: int
 
 
 class Cursor(NamedTuple):
@@ -115,11 +134,11 @@ class Windows(NamedTuple):
 
 
 class Ring:
-    """The ring, in memory or mapped to files in `directory`."""
+    """The ring, in memory or mapped to files in `directory`: new ones, or the `existing` ones of an earlier process."""
 
-    def __init__(self, layout: RingLayout, directory: Path | None = None) -> None:
+    def __init__(self, layout: RingLayout, directory: Path | None = None, *, existing: bool = False) -> None:
         self.layout = layout
-        self.columns = Columns(layout.types(), layout.lanes, layout.rows, directory)
+        self.columns = Columns(layout.types(), layout.lanes, layout.rows, directory, existing=existing)
         self._flat = {name: array.reshape(-1, *array.shape[2:]) for name, array in self.columns.arrays.items()}
         zeros = np.zeros(layout.lanes, np.int64)
         self.cursor = Cursor(zeros.copy(), zeros.copy(), zeros.copy())
@@ -140,8 +159,20 @@ class Ring:
         self._full_at = self.first_needed(cursor) + self.layout.rows
 
     def first_needed(self, cursor: Cursor) -> Int[np.ndarray, " E"]:
-        """The oldest row that reading this cursor's window needs; its first stack begins before it."""
-        return np.maximum(cursor.oldest - (self.layout.frame_stack - 1), 0)
+        """The start of the block that holds the oldest row of this cursor's window; its first stack begins earlier."""
+        first = np.maximum(cursor.oldest - (self.layout.frame_stack - 1), 0)
+        return first - first % self.layout.block_rows
+
+    def blocks(self, cursor: Cursor) -> Iterator[Block]:
+        """The blocks that hold this cursor's window; the last one of each lane may still be growing.
+
+        A block starts at a multiple of its size. A row never changes once the next one is written, so the rows of a
+        whole block stay what they are until they are overwritten.
+        """
+        size = self.layout.block_rows
+        for lane, (first, end) in enumerate(zip(self.first_needed(cursor).tolist(), cursor.end.tolist(), strict=True)):
+            for start in range(first, end, size):
+                yield Block(lane, start, min(start + size, end))
 
     def physical(self, lane: Int[np.ndarray, "*#b"], position: Int[np.ndarray, "*#b"]) -> Int[np.ndarray, "..."]:
         return self._lane_start[lane] + position % self.layout.rows

@@ -155,6 +155,7 @@ class Assembly:
             evaluation=self.config.evaluation,
             diagnostics=Diagnostics(self.agent, self.config.agent.members),
             layout=ring_layout(self.config, self.spec),
+            config=self.config.to_json(),
             seed=self.config.seed,
             action_repeat=self.spec.action_repeat,
             directory=directory,

@@ -13,7 +13,8 @@ from chorus.config.identity import identity, run_name
 from chorus.config.presets import find_preset
 from chorus.config.resolution import Resolved
 from chorus.config.schema import RunConfig
-from chorus.envs.registry import env_modules
+from chorus.config.validation import find_problems
+from chorus.envs.registry import describe, env_modules
 from chorus.errors import ChorusError
 from chorus.networks.torsos import custom
 from chorus.plugins import load_recorded, plugins_of
@@ -86,10 +87,20 @@ def resume_run(
     if directory.has_ended():
         _remove_leftover_replay(directory)
         return directory.read_status()
+    validate_stored(config, directory)
     prepare(config.runtime)
     assembly = Assembly.of(config)
     assembly.check_resources(path)
     return train_run(assembly, path, progress, patience_seconds)
+
+
+def validate_stored(config: RunConfig, directory: RunDirectory) -> None:
+    """Refuse a configuration that no run can start with: the file was changed since."""
+    limit = config.env.max_episode_steps
+    # A limit below 1 is validation's to refuse, not the environment's.
+    spec = describe(config.env.id, limit if limit is None else max(limit, 1))
+    if problems := find_problems(config, spec):
+        raise ChorusError(f"{directory.path / 'config.json'} cannot be used: {'; '.join(problems)}; set it back")
 
 
 def _remove_leftover_replay(directory: RunDirectory) -> None:

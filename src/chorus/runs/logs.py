@@ -5,7 +5,6 @@ so that one broken run does not hide the others. Damaged lines, such as the half
 counted. This module imports no JAX.
 """
 
-import json
 import math
 import re
 from collections.abc import Iterable, Iterator
@@ -17,6 +16,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from chorus.errors import ChorusError
+from chorus.files import parse_json
 
 # A directory with one of these files is a run directory.
 RUN_FILES = ("config.json", "metrics.jsonl")
@@ -28,7 +28,7 @@ _MUJOCO = re.compile(
     r"|Walker2d)-v\d+"
 )
 # Counts pass through float64 columns, which represent integers exactly up to here.
-_LARGEST_COUNT = 2**52
+LARGEST_COUNT = 2**52
 _FIELDS = itemgetter("metric", "iteration", "step", "frames", "value")
 # `last_step` reads this many bytes from the end of a log: many times its longest line.
 _TAIL_BYTES = 4_096
@@ -128,7 +128,7 @@ def env_id(config: dict[str, Any]) -> str:
 def read_object(path: Path, problems: list[str]) -> dict[str, Any]:
     """A JSON object; empty if it cannot be read, with a sentence in `problems`."""
     try:
-        content = json.loads(path.read_bytes())
+        content = parse_json(path.read_bytes())
     except FileNotFoundError:
         problems.append(f"{path.name} is missing")
         return {}
@@ -181,8 +181,8 @@ def last_step(log: Path) -> int:
     for line in reversed(lines):
         if line.endswith(b"\n"):
             try:
-                return int(json.loads(line)["step"])
-            except (ValueError, KeyError, TypeError):
+                return int(parse_json(line)["step"])
+            except (ValueError, KeyError, TypeError, OverflowError):
                 continue
     return 0
 
@@ -249,7 +249,7 @@ def _parse(content: bytes) -> list[Any]:
     """
     lines = [line for line in content.splitlines() if line.strip()]
     try:
-        records = json.loads(b"[" + b",".join(lines) + b"]", parse_constant=_refuse)
+        records = parse_json(b"[" + b",".join(lines) + b"]", parse_constant=_refuse)
         if len(records) == len(lines):
             return list(records)
     except ValueError:
@@ -259,7 +259,7 @@ def _parse(content: bytes) -> list[Any]:
 
 def _parse_line(line: bytes) -> Any:
     try:
-        return json.loads(line, parse_constant=_refuse)
+        return parse_json(line, parse_constant=_refuse)
     except ValueError:
         return None
 
@@ -280,7 +280,7 @@ def _all_rows(records: Iterable[Any], names: MetricNames) -> np.ndarray | None:
         table = np.array([list(map(numbers.__getitem__, metric)), *counts, value], dtype=np.float64).T
     except (TypeError, KeyError, ValueError, OverflowError):
         return None
-    sound = np.isfinite(table).all() and table[:, 1:4].min() >= 0 and table[:, 1:4].max() <= _LARGEST_COUNT
+    sound = np.isfinite(table).all() and table[:, 1:4].min() >= 0 and table[:, 1:4].max() <= LARGEST_COUNT
     return table if sound else None
 
 
@@ -293,7 +293,7 @@ def _row(record: Any, names: MetricNames) -> tuple[int, int, int, int, float] | 
             return None
         if type(value) not in (int, float) or not math.isfinite(value):
             return None
-        if min(iteration, step, frames) < 0 or max(iteration, step, frames) > _LARGEST_COUNT:
+        if min(iteration, step, frames) < 0 or max(iteration, step, frames) > LARGEST_COUNT:
             return None
         return names.number(metric), iteration, step, frames, value
     except (TypeError, KeyError, AttributeError, OverflowError):

@@ -1,14 +1,17 @@
 """The directory of one run (docs/run-directory.md): readable by people, owned by one process at a time."""
 
 import fcntl
+import json
 import os
 import shutil
 import time
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
 
 from chorus.errors import ChorusError
-from chorus.files import JsonLines, read_json, whole_lines, write_json
+from chorus.files import JsonLines, LogMark, discard_unfinished, file_digest, read_json, whole_lines, write_json
 
 # Timings are written after the checkpoint they time, so checkpoints do not record their length.
 _CUT_BACK = ("metrics.jsonl", "episodes.jsonl")
@@ -55,9 +58,16 @@ class RunDirectory:
             raise ChorusError(
                 f"the run directory {self.path} cannot be made ({problem.strerror}); choose another --out"
             ) from problem
-        write_json(self.path / "config.json", config)
-        write_json(self.path / "meta.json", meta)
-        self.write_status("running")
+        try:
+            write_json(self.path / "config.json", config)
+            write_json(self.path / "meta.json", meta)
+            self.write_status("running")
+        except OSError as problem:
+            shutil.rmtree(self.path, ignore_errors=True)
+            raise ChorusError(
+                f"the run directory {self.path} cannot be written ({problem.strerror}); make room, or choose another "
+                "--out"
+            ) from problem
 
     def read_config(self) -> dict[str, Any]:
         if not self.exists():
@@ -71,16 +81,28 @@ class RunDirectory:
 
     def _read(self, name: str) -> dict[str, Any]:
         try:
-            return read_json(self.path / name)
+            content = read_json(self.path / name)
         except (OSError, ValueError) as problem:
             raise ChorusError(f"{self.path / name} cannot be read ({problem}); restore it") from problem
+        if not isinstance(content, dict):
+            raise ChorusError(f"{self.path / name} holds no object; restore it")
+        return content
 
     def read_status(self) -> dict[str, Any]:
-        path = self.path / "status.json"
+        """The status, without what cannot be one; a run whose status cannot be read counts as running."""
         try:
-            return read_json(path)
-        except (OSError, ValueError):
-            return {"state": "running", "reason": None}
+            content = self._read("status.json")
+        except ChorusError:
+            content = {}
+        wanted = {"iteration": int, "diverged_members": list, "notes": list}
+        sound = {name: content[name] for name, kind in wanted.items() if isinstance(content.get(name), kind)}
+        reason = content.get("reason")
+        state = content.get("state")
+        return {
+            "state": state if state in ("finished", "diverged", "failed") else "running",
+            "reason": reason if isinstance(reason, str) else None,
+            **sound,
+        }
 
     def has_ended(self) -> bool:
         """Whether nothing is left to do; a failed or interrupted run can be resumed."""
@@ -89,11 +111,27 @@ class RunDirectory:
     def write_status(self, state: str, reason: str | None = None, **more: Any) -> None:
         write_json(self.path / "status.json", {"state": state, "reason": reason, **more})
 
+    def write_failure(self, reason: str) -> None:
+        """The status of a run that failed, keeping the iteration that it had reached; a full disk is no obstacle."""
+        status = {"state": "failed", "reason": reason, "iteration": self.read_status().get("iteration", 0)}
+        try:
+            self.write_status(**status)
+        except OSError:
+            # Overwritten where it is, the file needs no space and no other file.
+            with suppress(OSError):
+                (self.path / "status.json").write_text(json.dumps(status), encoding="utf-8")
+
     def lock(self, patience_seconds: float = 0.0) -> None:
         """Lock the run until this process ends; waits up to `patience_seconds` for another process to release it."""
         deadline = time.monotonic() + patience_seconds
-        # NFS locks only files that are open for writing; nothing is written.
-        self._lock = (self.path / "config.json").open("r+", encoding="utf-8")
+        try:
+            # NFS locks only files that are open for writing; nothing is written.
+            self._lock = (self.path / "config.json").open("r+", encoding="utf-8")
+        except OSError as problem:
+            raise ChorusError(
+                f"{self.path} cannot be written ({problem.strerror}); copy the run to a folder that can be written, or "
+                "check its permissions"
+            ) from problem
         while not self._locked():
             if time.monotonic() >= deadline:
                 raise ChorusError(f"{self.path} is in use by another process; wait for it or stop it before resuming")
@@ -107,13 +145,24 @@ class RunDirectory:
             return False
         return True
 
-    def open_logs(self, offsets: dict[str, int]) -> None:
-        """Truncate the logs to the offsets of a checkpoint and open them for appending."""
+    def check_logs(self, marks: Mapping[str, LogMark]) -> None:
+        """Raise if the logs do not begin with what they held at a checkpoint."""
+        for name in _CUT_BACK:
+            path, (length, digest) = self.path / name, marks[name]
+            found = path.stat().st_size if path.exists() else 0
+            if found < length:
+                raise ValueError(f"{name} has {found:,} bytes, and {length:,} when the checkpoint was written")
+            if length and file_digest(path, length) != digest:
+                raise ValueError(f"the first {length:,} bytes of {name} have changed since the checkpoint was written")
+
+    def open_logs(self, marks: Mapping[str, LogMark]) -> None:
+        """Truncate the logs to their length at a checkpoint and open them for appending; `check_logs` comes first."""
+        discard_unfinished(self.path)
         for name in (*_CUT_BACK, _TIMINGS):
             path = self.path / name
             path.touch()
-            end = whole_lines(path) if name == _TIMINGS and offsets else offsets.get(name, 0)
-            os.truncate(path, min(end, path.stat().st_size))
+            length = whole_lines(path) if name == _TIMINGS else marks[name].bytes if marks else 0
+            os.truncate(path, length if marks else 0)
             self._logs[name] = JsonLines(path)
 
     def log(self, name: str, record: dict[str, Any]) -> None:
@@ -123,7 +172,7 @@ class RunDirectory:
         for log in self._logs.values():
             log.flush()
 
-    def sync_logs(self) -> dict[str, int]:
+    def sync_logs(self) -> dict[str, LogMark]:
         return {name: self._logs[name].sync() for name in _CUT_BACK}
 
     def delete_replay(self) -> None:

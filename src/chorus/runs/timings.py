@@ -1,8 +1,9 @@
 """The reader of `timings.jsonl`, which holds all that depends on the clock. Free of JAX."""
 
 import math
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -28,21 +29,24 @@ def training_seconds_per_step(path: Path) -> float | None:
     return float(np.median(later)) if later else None
 
 
-def read_timings(path: Path, metric: str) -> list[tuple[Any, float]]:
+def read_timings(path: Path, metric: str) -> list[tuple[int, float]]:
     """One metric of a run's timings, in file order: the iteration and the value."""
-    return [
-        (record.get("iteration"), record["value"])
-        for record in read_records(path / "timings.jsonl")
-        if record.get("metric") == metric and isinstance(record.get("value"), int | float)
-    ]
+    return [(iteration, value) for iteration, name, value in _timings(path) if name == metric]
+
+
+def _timings(path: Path) -> Iterator[tuple[int, str, float]]:
+    """Iteration, metric and value of every record that has them; damaged ones are left out."""
+    for record in read_records(path / "timings.jsonl"):
+        iteration, metric, value = (record.get(name) for name in ("iteration", "metric", "value"))
+        if type(iteration) is int and isinstance(metric, str) and isinstance(value, int | float):
+            with suppress(OverflowError):
+                if math.isfinite(number := float(value)):
+                    yield iteration, metric, number
 
 
 def recorded_seconds(path: Path) -> float | None:
     """The seconds that a run spent in training, evaluation, measurements and checkpoints; None if not recorded."""
-    found: dict[tuple[object, str], float] = {}  # a resumed run may repeat an iteration: the last one counts
-    for record in read_records(path / "timings.jsonl"):
-        name, value = record.get("metric"), record.get("value")
-        if isinstance(name, str) and name.startswith("time/") and isinstance(value, int | float):
-            found[str(record.get("iteration")), name] = float(value)
+    # A resumed run may repeat an iteration: the last one counts.
+    found = {(iteration, name): value for iteration, name, value in _timings(path) if name.startswith("time/")}
     total = sum(found.values())
     return total if found and math.isfinite(total) else None

@@ -15,10 +15,12 @@ import numpy as np
 
 from chorus.agents.agent import AgentState
 from chorus.errors import ChorusError
+from chorus.files import is_disk_full
 from chorus.randomness import entropy, generator, init_key, stream_key
-from chorus.replay.ring import Cursor, Ring, RingLayout
+from chorus.replay.ring import Ring, RingLayout
 from chorus.runs.progress import ProgressView
 from chorus.runs.resources import allocated_bytes
+from chorus.runs.resuming import Resumed, find_resumable
 from chorus.runs.run_directory import RunDirectory
 from chorus.runs.trackers import Tracker
 from chorus.training import checkpoint
@@ -82,10 +84,6 @@ class EpisodeLog:
         return metrics
 
 
-class NoIntactCheckpoint(ChorusError):
-    """A run has checkpoints and none is intact; starting again would destroy its logs."""
-
-
 @dataclass
 class Training:
     """One run; `run` starts it, or resumes it from its newest checkpoint."""
@@ -95,6 +93,7 @@ class Training:
     evaluation: EvaluationSettings
     diagnostics: Diagnostics
     layout: RingLayout
+    config: dict[str, Any]
     seed: int
     action_repeat: int
     directory: RunDirectory
@@ -105,64 +104,56 @@ class Training:
     def run(self) -> dict[str, Any]:
         """Train to the end and return the run's last status; the directory must be locked."""
         try:
-            ring, kept = self._find()
-            status = self._run(ring, kept)
-        except NoIntactCheckpoint:
-            # Refused, not failed: the run is left as it was found.
-            raise
-        except Exception as problem:
-            reached = self.directory.read_status().get("iteration", 0)
-            self.directory.write_status("failed", f"{type(problem).__name__}: {problem}", iteration=reached)
-            raise
+            # What is refused here has not failed: the run is left as it was found.
+            like = jax.eval_shape(self.loop.agent.init, init_key(self.seed))
+            resumed = find_resumable(self.directory, self.layout, self.config, like)
+            try:
+                return self._run(resumed)
+            except Exception as problem:
+                checkpoint.discard_unfinished(self.directory.checkpoints)
+                if not is_disk_full(problem):
+                    self.directory.write_failure(f"{type(problem).__name__}: {problem}")
+                    raise
+                self.directory.write_failure("disk full")
+                path = self.directory.path
+                raise ChorusError(
+                    f"the disk of {path} is full ({problem}); its checkpoints are kept: make room, and resume it with "
+                    f"`chorus resume {path}`"
+                ) from problem
         finally:
             self.progress.close()
             for tracker in self.trackers:
                 tracker.close()
             self.directory.close()
-        return status
 
-    def _find(self) -> tuple[Ring, list[checkpoint.Checkpoint]]:
-        """The replay and the intact checkpoints; refuses to start again where checkpoints were written."""
-        ring = Ring(self.layout, self.directory.replay)
-        kept, complaints = checkpoint.find(self.directory.checkpoints, ring)
-        if not kept and (complaints or self.directory.read_status().get("iteration")):
-            raise NoIntactCheckpoint(
-                f"{self.directory.path} has been trained and none of its checkpoints is intact "
-                f"({'; '.join(complaints) or 'the folder checkpoints is empty'}); its logs are left as they are: "
-                "restore the files, or remove the folder and train again"
-            )
-        for complaint in complaints:
-            self.progress.say(complaint)
-        return ring, kept
-
-    def _run(self, ring: Ring, kept: list[checkpoint.Checkpoint]) -> dict[str, Any]:
+    def _run(self, resumed: Resumed | None) -> dict[str, Any]:
+        ring, kept, state, self.notes = resumed or self._begin()
+        ring.columns.reserve()
         newest = kept[-1] if kept else None
-        state = self._restore(newest, ring)
-        self.directory.open_logs(newest.offsets if newest else {})
+        self.directory.open_logs(newest.logs if newest else {})
         self.diverged = newest.diverged_members if newest else ()
         schedule = self.loop.schedule
         self.progress.start(self.directory.path.name, newest.step if newest else 0, schedule.total_steps)
-        self.directory.write_status("running", iteration=newest.iteration if newest else 0)
+        self.directory.write_status("running", iteration=newest.iteration if newest else 0, **self._marked())
 
         step = newest.step if newest else 0
         for iteration in range(newest.iteration + 1 if newest else 1, schedule.iterations + 1):
-            before = Cursor(*(column.copy() for column in ring.cursor))
             if kept:
                 ring.protect(kept[0].cursor)
             state, step, metrics, timings = self._iterate(state, ring, iteration, step)
             self._log(iteration, step, metrics)
             if len(self.diverged) == self.loop.members:
                 return self._end("diverged", iteration, "no member has finite values any more")
-            saved, costs = self._save(state, ring, iteration, step, before)
+            saved, costs = self._save(state, ring, iteration, step, kept[-1] if kept else None)
             kept = [*kept, saved][-2:]
             self._log_timings(iteration, step, timings | costs)
             self.directory.write_status("running", iteration=iteration, **self._marked())
         return self._end("finished", schedule.iterations, None)
 
     def _save(
-        self, state: AgentState, ring: Ring, iteration: int, step: int, before: Cursor
+        self, state: AgentState, ring: Ring, iteration: int, step: int, previous: checkpoint.Checkpoint | None
     ) -> tuple[checkpoint.Checkpoint, dict[str, float]]:
-        """A checkpoint, and what it cost; `before` is the ring's cursor at the previous one."""
+        """A checkpoint, and what it cost."""
         began = time.monotonic()
         self.progress.phase("saving")
         saved = checkpoint.save(
@@ -171,22 +162,21 @@ class Training:
             step=step,
             state=state,
             ring=ring,
-            before=before,
-            offsets=self.directory.sync_logs(),
+            previous=previous,
+            logs=self.directory.sync_logs(),
+            config=self.config,
             diverged_members=self.diverged,
         )
         return saved, {
             "time/checkpoint_seconds": time.monotonic() - began,
-            "system/checkpoint_megabytes": saved.new_bytes(self.layout, before) / 1e6,
+            "system/checkpoint_megabytes": saved.new_bytes(self.layout, previous.cursor if previous else None) / 1e6,
             "system/disk_megabytes": allocated_bytes(self.directory.path) / 1e6,
         }
 
-    def _restore(self, newest: checkpoint.Checkpoint | None, ring: Ring) -> AgentState:
-        key = init_key(self.seed)
-        if newest is None:
-            return jax.jit(self.loop.agent.init, compiler_options=_RUNS_ONCE)(key)
-        ring.cursor = Cursor(*(column.copy() for column in newest.cursor))
-        return newest.load_state(jax.eval_shape(self.loop.agent.init, key))
+    def _begin(self) -> Resumed:
+        """An empty replay and a new learner."""
+        state = jax.jit(self.loop.agent.init, compiler_options=_RUNS_ONCE)(init_key(self.seed))
+        return Resumed(ring=Ring(self.layout, self.directory.replay), kept=[], state=state, notes=[])
 
     def _iterate(
         self, state: AgentState, ring: Ring, iteration: int, first: int
@@ -272,9 +262,11 @@ class Training:
         self.directory.flush_logs()
 
     def _marked(self) -> dict[str, Any]:
-        return {"diverged_members": list(self.diverged)} if self.diverged else {}
+        marks = {"diverged_members": list(self.diverged), "notes": self.notes}
+        return {name: sentences for name, sentences in marks.items() if sentences}
 
     def _end(self, outcome: str, iteration: int, reason: str | None) -> dict[str, Any]:
+        self.directory.flush_logs()
         self.directory.write_status(outcome, reason, iteration=iteration, **self._marked())
         if not self.keep_replay:
             self.directory.delete_replay()

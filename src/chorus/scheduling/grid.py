@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from chorus.errors import warn
 from chorus.scheduling.costs import Attempt, Forecast
 from chorus.scheduling.engines import Ended, Engine
 from chorus.scheduling.jobs import Job
@@ -147,6 +148,8 @@ class _Grid:
         self.forecast.note(self.running.pop(job.name).attempt())
         if problem is None and not job.has_ended:
             problem = f"it ended, but {job.path} does not say so; is that folder on storage shared by every node?"
+        for note in job.notes():
+            warn(f"{job.name}: {note}")
         if problem is None:
             self.done += 1
             self.view.say(f"{job.name}: {job.state}")

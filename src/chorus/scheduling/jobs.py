@@ -66,6 +66,10 @@ class Job:
         """Whether nothing is left to do: the run finished or diverged."""
         return self.state in ("finished", "diverged")
 
+    def notes(self) -> list[str]:
+        """What a user must know of how the run was last resumed."""
+        return [str(note) for note in RunDirectory(self.path).read_status().get("notes", [])]
+
     def step(self) -> int:
         """Agent steps so far, according to the newest line of its logs; needs no lock."""
         if self.has_ended:

@@ -1,47 +1,61 @@
 """Checkpoints: arrays and a manifest with hashes, written to a temporary folder and renamed; no pickle.
 
 The newest two are kept. The replay is not copied, because its rows are in the ring's own files: the manifest has the
-cursor of each lane and a hash of the rows that are new since the previous checkpoint.
+cursor of each lane and a hash of each block of rows. A block is hashed once, when it is full; the next manifests repeat
+its hash for as long as the block can be sampled.
 """
 
 import hashlib
 import json
 import os
+import re
 import shutil
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 from safetensors.numpy import load_file, save_file
 
 from chorus.errors import ChorusError
-from chorus.files import read_json, sync_directory, write_json
+from chorus.files import LogMark, file_digest, flatten, read_json, sync_directory, write_json
 from chorus.replay.columns import row_bytes
-from chorus.replay.ring import Cursor, Ring, RingLayout
+from chorus.replay.ring import Block, Cursor, Ring, RingLayout
+
+FORMAT = 2
+"""Of manifests. Those of format 1 have no configuration, and no hashes of logs and of whole blocks."""
 
 _KEPT = 2
-_STATE, _MANIFEST = "state.safetensors", "manifest.json"
+_STATE, _MANIFEST, _ASIDE = "state.safetensors", "manifest.json", ".writing"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Checkpoint:
-    """The state from which a run is resumed exactly."""
+    """The state from which a run is resumed exactly.
+
+    `logs`, `config` and `block_hashes` are empty in manifests of format 1, with which a run can only be evaluated.
+    """
 
     iteration: int
     step: int
-    offsets: dict[str, int]
+    format: int
+    logs: dict[str, LogMark]
+    config: dict[str, Any]
     diverged_members: tuple[int, ...]
     cursor: Cursor
-    new_rows_from: np.ndarray
-    replay_digest: str
+    block_hashes: list[str]
     path: Path
 
-    def new_bytes(self, layout: RingLayout, before: Cursor) -> int:
+    def new_bytes(self, layout: RingLayout, before: Cursor | None) -> int:
         """Bytes that this checkpoint added to the disk: the learner's state and the rows written since `before`."""
-        rows = int(np.sum(self.cursor.end - before.end))
+        rows = int(np.sum(self.cursor.end - (before.end if before else 0)))
         return (self.path / _STATE).stat().st_size + rows * row_bytes(layout.types())
+
+    def blocks(self, ring: Ring) -> dict[Block, str]:
+        """The hash of each block."""
+        return dict(zip(ring.blocks(self.cursor), self.block_hashes, strict=True))
 
     def load_state(self, like: Any) -> Any:
         """The learner's state, in the structure of `like`, of which only the shapes are used."""
@@ -59,11 +73,6 @@ class Checkpoint:
         return jax.tree.unflatten(structure, leaves)
 
 
-def state_digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def manifest_digest(manifest: dict[str, Any]) -> str:
     """A hash of the manifest without its own hash."""
     body = {name: value for name, value in manifest.items() if name != "sha256"}
@@ -77,32 +86,44 @@ def save(
     step: int,
     state: Any,
     ring: Ring,
-    before: Cursor,
-    offsets: dict[str, int],
+    previous: Checkpoint | None,
+    logs: Mapping[str, LogMark],
+    config: dict[str, Any],
     diverged_members: tuple[int, ...],
 ) -> Checkpoint:
-    """Write one checkpoint; `before` is the ring's cursor at the previous one."""
+    """Write one checkpoint; blocks that were full at the `previous` one are not hashed again."""
     directory.mkdir(exist_ok=True)
-    aside = directory / ".writing"
-    shutil.rmtree(aside, ignore_errors=True)
+    discard_unfinished(directory)
+    aside = directory / _ASIDE
     aside.mkdir()
     _write_state(aside / _STATE, state)
     ring.columns.flush()
+    hashes = HashedBlocks(ring, previous.blocks(ring) if previous else {})
     manifest = {
+        "format": FORMAT,
         "iteration": iteration,
         "step": step,
-        "offsets": offsets,
+        "logs": {name: mark._asdict() for name, mark in logs.items()},
         "diverged_members": list(diverged_members),
-        "state_sha256": state_digest(aside / _STATE),
-        "replay": _describe_replay(ring, before),
+        "state_sha256": file_digest(aside / _STATE),
+        "replay": {
+            **{name: column.tolist() for name, column in ring.cursor._asdict().items()},
+            "blocks_sha256": hashes.of(ring.cursor),
+        },
+        "config": config,
     }
     write_json(aside / _MANIFEST, {**manifest, "sha256": manifest_digest(manifest)})
     final = directory / f"{iteration:06d}"
-    shutil.rmtree(final, ignore_errors=True)
+    _remove(final)
     aside.rename(final)
     sync_directory(directory)
     _prune(directory, iteration)
     return _parse(final)
+
+
+def discard_unfinished(directory: Path) -> None:
+    """Remove a checkpoint that was not written to its end."""
+    shutil.rmtree(directory / _ASIDE, ignore_errors=True)
 
 
 def _write_state(path: Path, state: Any) -> None:
@@ -112,22 +133,35 @@ def _write_state(path: Path, state: Any) -> None:
         os.fsync(file.fileno())
 
 
-def _describe_replay(ring: Ring, before: Cursor) -> dict[str, Any]:
-    """The ring's cursor, and a hash of the rows written since `before`."""
-    cursor = ring.cursor
-    # In an iteration longer than the buffer, some new rows have already left the window and need no check.
-    new_rows_from = np.maximum(before.end, ring.first_needed(cursor))
-    return {
-        **{name: column.tolist() for name, column in cursor._asdict().items()},
-        "new_rows_from": new_rows_from.tolist(),
-        "new_rows_sha256": ring.columns.digest(new_rows_from, cursor.end),
-    }
+class HashedBlocks:
+    """Hashes of a ring's blocks, each computed once; `known` are those that need not be computed."""
+
+    def __init__(self, ring: Ring, known: Mapping[Block, str] | None = None) -> None:
+        self._ring, self._known = ring, dict(known or {})
+
+    def of(self, cursor: Cursor) -> list[str]:
+        return [self._hash(block) for block in self._ring.blocks(cursor)]
+
+    def _hash(self, block: Block) -> str:
+        if block not in self._known:
+            self._known[block] = self._ring.columns.digest(*block)
+        return self._known[block]
+
+    def check(self, checkpoint: Checkpoint) -> None:
+        """Raise if a row of the checkpoint's replay is not what it was."""
+        wrong = [block for block, recorded in checkpoint.blocks(self._ring).items() if self._hash(block) != recorded]
+        if wrong:
+            lane, start, stop = wrong[0]
+            raise ValueError(
+                f"{len(wrong)} of {len(checkpoint.block_hashes)} blocks of its replay do not match their hash, the "
+                f"first one at positions {start} to {stop} of lane {lane}"
+            )
 
 
 def _folders(directory: Path) -> list[Path]:
     if not directory.is_dir():
         return []
-    return [path for path in directory.iterdir() if path.name.isdigit()]
+    return [path for path in directory.iterdir() if re.fullmatch("[0-9]+", path.name)]
 
 
 def _prune(directory: Path, iteration: int) -> None:
@@ -135,7 +169,15 @@ def _prune(directory: Path, iteration: int) -> None:
     folders = sorted(_folders(directory))
     past = [path for path in folders if int(path.name) <= iteration]
     for path in set(folders) - set(past[-_KEPT:]):
-        shutil.rmtree(path)
+        _remove(path)
+
+
+def _remove(path: Path) -> None:
+    """Remove a checkpoint, or a file or link in its place; what a link points to stays."""
+    if path.is_symlink() or path.is_file():
+        path.unlink()
+    else:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def _parse(path: Path) -> Checkpoint:
@@ -146,33 +188,66 @@ def _parse(path: Path) -> Checkpoint:
     return Checkpoint(
         iteration=manifest["iteration"],
         step=manifest["step"],
-        offsets=manifest["offsets"],
+        format=manifest.get("format", 1),
+        logs={name: LogMark(**mark) for name, mark in manifest.get("logs", {}).items()},
+        config=manifest.get("config", {}),
         diverged_members=tuple(manifest["diverged_members"]),
         cursor=Cursor(*(np.array(replay[name], np.int64) for name in Cursor._fields)),
-        new_rows_from=np.array(replay["new_rows_from"], np.int64),
-        replay_digest=replay["new_rows_sha256"],
+        block_hashes=replay.get("blocks_sha256", []),
         path=path,
     )
 
 
-def find(directory: Path, ring: Ring | None) -> tuple[list[Checkpoint], list[str]]:
-    """The intact checkpoints, oldest first, and a sentence per damaged one.
+class Found(NamedTuple):
+    """Checkpoints that can be used, oldest first, and a sentence per checkpoint that cannot."""
 
-    Without a ring (a finished run, or one that is only evaluated) only the learner's state is checked.
-    """
+    intact: list[Checkpoint]
+    complaints: list[str]
+
+    def that_pass(self, check: Callable[[Checkpoint], None]) -> "Found":
+        """Those for which `check` raises nothing."""
+        intact, complaints = [], list(self.complaints)
+        for checkpoint in self.intact:
+            try:
+                check(checkpoint)
+            except _DAMAGE as problem:
+                complaints.append(_complaint(checkpoint.path, problem))
+            else:
+                intact.append(checkpoint)
+        return Found(intact, complaints)
+
+
+_DAMAGE = (OSError, ValueError, KeyError, TypeError, AttributeError, ChorusError)
+
+
+def _complaint(path: Path, problem: Exception) -> str:
+    return f"checkpoint {path} is damaged ({problem}) and is left aside"
+
+
+def find(directory: Path) -> Found:
+    """The checkpoints of which manifest and learner are what they were."""
     intact, complaints = [], []
     for path in sorted(_folders(directory)):
         try:
             checkpoint = _parse(path)
-            recorded = read_json(path / _MANIFEST)["state_sha256"]
-            if state_digest(path / _STATE) != recorded:
+            if file_digest(path / _STATE) != read_json(path / _MANIFEST)["state_sha256"]:
                 raise ValueError("its arrays do not match their hash")
-            if ring is not None:
-                start, end = checkpoint.new_rows_from, checkpoint.cursor.end
-                if ring.columns.digest(start, end) != checkpoint.replay_digest:
-                    raise ValueError("its replay rows do not match their hash")
-        except (OSError, ValueError, KeyError, TypeError, ChorusError) as problem:
-            complaints.append(f"checkpoint {path} is damaged ({problem}) and is left aside")
+        except _DAMAGE as problem:
+            complaints.append(_complaint(path, problem))
         else:
             intact.append(checkpoint)
-    return intact, complaints
+    return Found(intact, complaints)
+
+
+def check_config(checkpoint: Checkpoint, config: dict[str, Any], origin: Path) -> None:
+    """Refuse a configuration other than the one that wrote a checkpoint, and name what differs."""
+    if checkpoint.format < FORMAT or checkpoint.config == config:
+        return
+    now, then = flatten(config), flatten(checkpoint.config)
+    changed = [name for name in sorted(now | then) if now.get(name) != then.get(name)]
+    listed = ", ".join(f"{name} is {now.get(name)!r} and was {then.get(name)!r}" for name in changed[:3])
+    more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
+    raise ChorusError(
+        f"{origin} has changed since the checkpoint {checkpoint.path} was written ({listed}{more}); set it back, or "
+        "train the other configuration as a run of its own"
+    )

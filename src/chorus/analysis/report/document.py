@@ -33,6 +33,7 @@ from chorus.analysis.report.panels import Panel, Section
 from chorus.analysis.report.sections import make_sections
 from chorus.analysis.wording import plural
 from chorus.errors import ChorusError
+from chorus.files import write_text
 from chorus.runs.logs import printable
 
 POINTS_PER_INCH = 72
@@ -79,7 +80,7 @@ def write_page(text: str, summary: Summary, out: Path) -> Summary:
     """Writes a page and returns its summary with the path."""
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(text, encoding="utf-8")
+        write_text(out, text)
     except OSError as error:
         raise ChorusError(f"{out} could not be written ({error.strerror}); choose another file.") from error
     return replace(summary, out=out)
