@@ -8,7 +8,7 @@ from pathlib import Path
 from chorus.agents.sac import SacLearner
 from chorus.config.resolution import Request
 from chorus.runs.run_directory import RunDirectory
-from chorus.scheduling.engines import Ended
+from chorus.scheduling.engines import Ended, Engine
 from chorus.scheduling.jobs import Job, jobs_for
 
 PROBE = "Probe/Discount-v0"
@@ -66,18 +66,22 @@ def write_finished(job: Job, level: float | None = None) -> None:
     (job.path / "timings.jsonl").write_text("".join(json.dumps(row) + "\n" for row in timings))
 
 
-class ScriptedEngine:
+class ScriptedEngine(Engine):
     """Runs end in the order they were started; `problems` gives the last words of a job's attempts, None if it ends
     well, which is also what happens after the script is over."""
 
     def __init__(self, workers: int = 2, problems: dict[str, list[str | None]] | None = None) -> None:
-        self.workers = workers
+        self._workers = workers
         self.problems = problems or {}
         self.started: list[str] = []
         self.most_at_once = 0
         self.stopped = False
         self.hopeless = False
         self._running: deque[Job] = deque()
+
+    @property
+    def workers(self) -> int:
+        return self._workers
 
     def start(self, job: Job) -> None:
         self.started.append(job.name)

@@ -61,7 +61,7 @@ def test_sets_of_environments_have_names():
         (["--preset", "cerll", *SMALL], ("'cerll'", "did you mean 'cerl'?")),
         (["--preset", "cerl", "--env", "CartPolle-v1"], ("'CartPolle-v1'", "chorus list envs")),
         (["--preset", "cerl", *SMALL, "--seeds", "0"], ("--seeds is 0", "at least 1")),
-        (["--preset", "cerl", *SMALL, "--engine", "slurmm"], ("'slurmm'", "local, ray")),
+        (["--preset", "cerl", *SMALL, "--engine", "slurmm"], ("'slurmm'", "did you mean 'slurm'?")),
         (["--preset", "cerl", *SMALL, "--workers", "0"], ("--workers is 0", "at least 1")),
         (["--preset", "cerl", *SMALL, "--address", "h:1"], ("--address h:1", "--engine ray")),
         (["--env", PROBE], ("--preset", "chorus sweep --help")),

@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Sequence
 
-from chorus.cli.grid import add_dry_run, add_grid_options, suggested
+from chorus.cli.grid import add_dry_run, add_grid_options, given_options, suggested
 from chorus.cli.train_options import Defaults, whole
 
 
@@ -100,7 +100,8 @@ def page_name(args: argparse.Namespace, env_id: str) -> str:
 
 def next_command(args: argparse.Namespace, seeds: int, open_questions: bool) -> str:
     """The next command: a larger scale after smoke, twice the seeds if a question is open, else the report."""
-    where = {name: getattr(args, name) for name in ("engine", "address", "workers", "device", "out")}
+    where = {name: getattr(args, name) for name in ("engine", "workers", "device", "out")}
+    where |= given_options(args)
     if args.scale == "smoke":
         return f"{suggested('diagnose', args.env, **where)}      where something is learnt"
     if not open_questions:

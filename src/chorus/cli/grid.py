@@ -10,12 +10,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from chorus.cli.main import INTERRUPTED
 from chorus.cli.train_options import add_out, whole
 from chorus.errors import ChorusError
-from chorus.scheduling.engines import ENGINES, check_choice
+from chorus.scheduling.engines import ENGINES, engine_options, read_options
 
 if TYPE_CHECKING:
     from chorus.scheduling.grid import GridResult
@@ -42,13 +42,13 @@ def add_grid_options(parser: argparse.ArgumentParser) -> None:
         help=f"runs at once (default: {'; '.join(f'{name}, {kind.at_once}' for name, kind in ENGINES.items())})",
     )
     where.add_argument(
-        "--address",
-        metavar="HOST:PORT",
-        help="; ".join(f"{name}: {kind.address}" for name, kind in ENGINES.items() if kind.address),
-    )
-    where.add_argument(
         "--device", choices=["cpu", "gpu"], help="what computes (default: gpu at the paper scale, else cpu)"
     )
+    for name, kind in ENGINES.items():
+        group = parser.add_argument_group(f"with --engine {name}") if kind.options else where
+        for option in kind.options:
+            several = "+" if option.several else None
+            group.add_argument(f"--{option.name}", metavar=option.metavar, help=option.help, nargs=several)
     output = parser.add_argument_group("output")
     add_out(output)
     output.add_argument("--quiet", action="store_true", help="no progress, only the result")
@@ -58,6 +58,12 @@ def add_dry_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dry-run", action="store_true", help="only print the runs and their estimated cost (default: off)"
     )
+
+
+def given_options(args: argparse.Namespace) -> dict[str, Any]:
+    """The given options that belong to one engine, as they were typed."""
+    typed = {option.key: getattr(args, option.key) for _, option in engine_options()}
+    return {key: value for key, value in typed.items() if value is not None}
 
 
 def device_for(args: argparse.Namespace) -> str | None:
@@ -70,7 +76,8 @@ def run_jobs(args: argparse.Namespace, jobs: "Sequence[Job]", title: str) -> "Gr
     from chorus.scheduling.engines import choose_engine
     from chorus.scheduling.grid import GridResult, run_grid
 
-    check_choice(args.engine, args.workers, args.address)
+    options = given_options(args)
+    read_options(args.engine, args.workers, options)
     check_folder(args.out)
     todo = [job for job in jobs if not job.has_ended]
     if not todo:
@@ -79,8 +86,8 @@ def run_jobs(args: argparse.Namespace, jobs: "Sequence[Job]", title: str) -> "Gr
         result = GridResult(jobs, skipped=len(jobs))
         _print_outcome(result)
         return result
+    engine = choose_engine(args.engine, todo, workers=args.workers, **options)
     try:
-        engine = choose_engine(args.engine, todo, workers=args.workers, address=args.address)
         # After connecting: Ray installs its own signal handler.
         with _terminated_like_interrupted():
             if not args.quiet:
@@ -89,8 +96,8 @@ def run_jobs(args: argparse.Namespace, jobs: "Sequence[Job]", title: str) -> "Gr
     except KeyboardInterrupt:
         ended = sum(job.has_ended for job in jobs)
         print(
-            f"\nstopped; {ended} of {len(jobs)} runs have ended, and the checkpoints of the others are "
-            f"kept. Resume with: {this_command()}"
+            f"\nstopped; {ended} of {len(jobs)} runs have ended, and {engine.after_interrupt()}. "
+            f"Resume with: {this_command()}"
         )
         raise SystemExit(INTERRUPTED) from None
     _print_outcome(result)
@@ -132,7 +139,7 @@ def print_plan(args: argparse.Namespace, jobs: "Sequence[Job]") -> None:
     """Print the plan of `--dry-run`; nothing on disk is touched."""
     from chorus.scheduling.engines.local import workers_that_fit
 
-    check_choice(args.engine, args.workers, args.address)
+    read_options(args.engine, args.workers, given_options(args))
     check_folder(args.out)
     for line in plan_lines(jobs):
         print(line)
@@ -190,8 +197,10 @@ def suggested(*words: str, **given: object) -> str:
     """A `chorus` command with the given options, without those that have their default."""
     usual = {"scale": "laptop", "out": Path("runs"), "engine": "local"}
     options = {name: value for name, value in given.items() if value is not None and value != usual.get(name)}
-    pairs = [part for name, value in options.items() for part in (f"--{name.replace('_', '-')}", str(value))]
-    return shlex.join(["chorus", *words, *pairs])
+    parts: list[str] = []
+    for name, value in options.items():
+        parts += [f"--{name.replace('_', '-')}", *(value if isinstance(value, list) else [str(value)])]
+    return shlex.join(["chorus", *words, *parts])
 
 
 def this_command() -> str:

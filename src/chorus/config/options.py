@@ -36,7 +36,8 @@ RESERVED = frozenset(
             "plugin",
             "help",
         ),
-        *("out", "quiet", "tensorboard", "track", "keep-replay", "json", "version", "engine", "workers", "address"),
+        *("out", "quiet", "tensorboard", "track", "keep-replay", "json", "version", "engine", "workers"),
+        *("address", "partition", "time", "gpus", "memory", "cpus-per-task", "account", "qos", "sbatch"),
         *("dry-run", "policy", "episodes", "video", "long", "part"),
     )
 )

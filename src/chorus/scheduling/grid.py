@@ -45,7 +45,7 @@ def run_grid(
 ) -> GridResult:
     """Run the jobs that have not ended, with live progress unless quiet.
 
-    Ctrl-C stops all runs and is raised again; the same call resumes them.
+    Ctrl-C stops the engine and is raised again; the same call resumes the runs.
     """
     unique = list({job.path: job for job in jobs}.values())
     todo = [job for job in unique if not job.has_ended]
@@ -76,6 +76,8 @@ class _UnderWay:
     """Step of the checkpoint it resumes from."""
     seen_step: int
     """Step of the newest line in its logs, which the run truncates to its checkpoint when it resumes."""
+    queued: str | None = None
+    """Why it waits in the engine's own queue; None while it runs."""
     began: float = field(default_factory=time.monotonic)
     first_progress: tuple[float, int] | None = None
     """Time and step of its first progress: the time before is compilation and does not count for its rate."""
@@ -83,6 +85,13 @@ class _UnderWay:
     def attempt(self) -> Attempt:
         total = self.job.total_steps
         return Attempt(self.job, self.first_step / total, self._reached() / total, time.monotonic() - self.began)
+
+    @staticmethod
+    def of(job: Job, queued: str | None = None) -> "_UnderWay":
+        return _UnderWay(job, job.saved_step(), job.step(), queued)
+
+    def share(self) -> float:
+        return self.first_step / self.job.total_steps
 
     def line(self) -> RunLine:
         step, now = self._reached(), time.monotonic()
@@ -113,16 +122,17 @@ class _Grid:
     def run(self, title: str) -> None:
         self.view.start(title, self._snapshot())
         while self.waiting or self.running:
-            while self.waiting and len(self.running) < self.engine.workers:
+            while self.waiting and len(self.running) < self.engine.capacity:
                 if not self._start(self.waiting.popleft().job):
                     break
             for ended in self.engine.wait(_SECONDS_BETWEEN_LOOKS):
                 self._end(ended)
+            self._follow_queue()
             self.view.update(self._snapshot())
 
     def _start(self, job: Job) -> bool:
         """Whether the job was started; if the machine refuses, waiting until another run has ended."""
-        under_way = _UnderWay(job, job.saved_step(), job.step())
+        under_way = _UnderWay.of(job)
         refused = None
         try:
             self.engine.start(job)
@@ -139,13 +149,37 @@ class _Grid:
         if refused is not None:
             self._end(Ended(job, problem=str(refused)))
             return False
-        step = under_way.first_step
-        self.view.say(f"{job.name}: " + (f"resumed near step {step:,}" if step else "started"))
+        under_way.queued = self.engine.queued().get(job.name)
+        if under_way.queued is None:
+            self._say_started(under_way)
         return True
+
+    def _say_started(self, one: _UnderWay) -> None:
+        step = one.first_step
+        self.view.say(f"{one.job.name}: " + (f"resumed near step {step:,}" if step else "started"))
+
+    def _follow_queue(self) -> None:
+        """Runs enter and leave the engine's queue; the time there is no part of an attempt."""
+        queued = self.engine.queued()
+        for name, before in self.running.items():
+            reason = queued.get(name)
+            if reason == before.queued:
+                continue
+            if reason is not None and before.queued is not None:
+                before.queued = reason
+                continue
+            if reason is not None:
+                self.forecast.note(before.attempt())
+                self.view.say(f"{name}: back in the queue, {reason}")
+            self.running[name] = _UnderWay.of(before.job, reason)
+            if reason is None:
+                self._say_started(self.running[name])
 
     def _end(self, ended: Ended) -> None:
         job, problem = ended.job, ended.problem
-        self.forecast.note(self.running.pop(job.name).attempt())
+        under_way = self.running.pop(job.name)
+        if under_way.queued is None:
+            self.forecast.note(under_way.attempt())
         if problem is None and not job.has_ended:
             problem = f"it ended, but {job.path} does not say so; is that folder on storage shared by every node?"
         for note in job.notes():
@@ -161,14 +195,16 @@ class _Grid:
             self.view.say(f"{job.name}: failed ({last_line(problem)})")
 
     def _snapshot(self) -> Snapshot:
-        under_way = list(self.running.values())
+        under_way = [one for one in self.running.values() if one.queued is None]
+        queued = [one for one in self.running.values() if one.queued is not None]
         return Snapshot(
             total=self.total,
             done=self.done,
             failed=len(self.failures),
             running=tuple(one.line() for one in under_way),
+            queued=tuple(one.queued or "" for one in queued),
             left=self.forecast.left(
-                [(one.job, one.share) for one in self.waiting],
+                [*((one.job, one.share) for one in self.waiting), *((one.job, one.share()) for one in queued)],
                 [one.attempt() for one in under_way],
                 self.engine.workers,
             ),

@@ -1,6 +1,7 @@
 """The progress of many runs: a live table in a terminal, plain lines elsewhere, or nothing."""
 
 import time
+from collections import Counter
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -37,20 +38,32 @@ class RunLine:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A grid at one instant; `left` is an estimate in seconds for all of it."""
+    """A grid at one instant; `left` is an estimate in seconds for all of it.
+
+    `queued` holds one reason per run in the engine's own queue.
+    """
 
     total: int
     done: int
     failed: int
     running: tuple[RunLine, ...]
     left: float
+    queued: tuple[str, ...] = ()
 
     def sentence(self) -> str:
-        waiting = self.total - self.done - self.failed - len(self.running)
+        waiting = self.total - self.done - self.failed - len(self.running) - len(self.queued)
         parts = [f"{self.done} of {self.total} runs done", f"{len(self.running)} under way"]
+        parts += [f"{len(self.queued)} queued: {_counted(self.queued)}"] if self.queued else []
         parts += [f"{waiting} waiting"] if waiting else []
         parts += [f"{self.failed} failed"] if self.failed else []
-        return ", ".join(parts) + (f"; about {duration(self.left)} left" if self.running or waiting else "")
+        return ", ".join(parts) + (
+            f"; about {duration(self.left)} left" if self.running or self.queued or waiting else ""
+        )
+
+
+def _counted(reasons: tuple[str, ...]) -> str:
+    counts = Counter(reasons)
+    return ", ".join(reason if len(counts) == 1 else f"{count} {reason}" for reason, count in counts.items())
 
 
 class GridView(Protocol):

@@ -6,11 +6,13 @@ and shows progress, which it reads from the run directories.
 
 import importlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from chorus.errors import ChorusError, did_you_mean
+from chorus.scheduling.engines.options import EngineOption
+from chorus.scheduling.engines.slurm_options import SLURM_OPTIONS
 
 if TYPE_CHECKING:
     from chorus.scheduling.jobs import Job
@@ -31,12 +33,17 @@ def with_command(message: dict[str, Any]) -> dict[str, Any]:
 
 
 class Engine(Protocol):
-    """Starts runs; used by one thread."""
+    """Starts runs; used by one thread. The methods with a body are the defaults of engines without a queue."""
 
     @property
     def workers(self) -> int:
-        """Maximum number of runs at once."""
+        """Estimated number of runs at once."""
         ...
+
+    @property
+    def capacity(self) -> int:
+        """How many runs may be started before one has ended; an engine with a queue of its own takes more."""
+        return self.workers
 
     def start(self, job: "Job") -> None:
         """Start or resume a run; returns at once."""
@@ -46,57 +53,92 @@ class Engine(Protocol):
         """The runs that ended since the last call; waits up to `seconds` for one."""
         ...
 
+    def queued(self) -> Mapping[str, str]:
+        """The started runs that do not run yet, or not at present: name and reason."""
+        return {}
+
     def stop(self) -> None:
-        """Stop all runs now; checkpoints are kept."""
+        """Stop all runs now; checkpoints are kept. An engine whose runs outlive the command leaves them alone."""
         ...
 
+    def after_interrupt(self) -> str:
+        """What became of the runs that had not ended, once it was stopped."""
+        return "the checkpoints of the others are kept"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, kw_only=True)
 class Kind:
-    """An engine before its module is imported: `module` has a function `engine(jobs, workers, address)`.
+    """An engine before its module is imported: `module` has a function `engine(jobs, workers, options)`.
 
-    The texts say what it is, how many runs are at once by default, and what `--address` means, if anything. An engine
-    `elsewhere` knows its capacity only once it is connected.
+    The texts say what it is and how many runs are at once by default. An engine `elsewhere` knows its capacity only
+    once it is connected.
     """
 
     module: str
     help: str
     at_once: str
-    address: str | None = None
+    options: tuple[EngineOption, ...] = ()
     elsewhere: bool = False
 
 
 ENGINES = {
     "local": Kind(
-        "chorus.scheduling.engines.local",
-        "processes on this machine",
+        module="chorus.scheduling.engines.local",
+        help="processes on this machine",
         at_once="as many as cores and memory allow",
     ),
     "ray": Kind(
-        "chorus.scheduling.engines.ray",
-        "tasks on a Ray cluster",
+        module="chorus.scheduling.engines.ray",
+        help="tasks on a Ray cluster",
         at_once="as many as the cluster takes",
-        address="the cluster to use, or auto for the one on this machine (default: start one here, for these runs)",
+        options=(
+            EngineOption(
+                name="address",
+                metavar="HOST:PORT",
+                help="the cluster to use, or auto for the one on this machine (default: start one here, for these "
+                "runs)",
+            ),
+        ),
+        elsewhere=True,
+    ),
+    "slurm": Kind(
+        module="chorus.scheduling.engines.slurm",
+        help="array jobs on a Slurm cluster",
+        at_once="as many as Slurm starts",
+        options=SLURM_OPTIONS,
         elsewhere=True,
     ),
 }
 
 
-def check_choice(name: str, workers: int | None, address: str | None) -> None:
-    """Refuse options that do not fit the engine."""
+def engine_options() -> list[tuple[str, EngineOption]]:
+    """Every engine's own options, each with the engine's name."""
+    return [(name, option) for name, kind in ENGINES.items() for option in kind.options]
+
+
+def read_options(name: str, workers: int | None, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of the engine's own options; options that do not fit the engine are refused. None is not given."""
     if name not in ENGINES:
         raise ChorusError(f"the engine '{name}' is not known{did_you_mean(name, ENGINES)}")
     if workers is not None and workers < 1:
         raise ChorusError(f"--workers is {workers}; it must be at least 1")
-    if address is not None and ENGINES[name].address is None:
-        others = " or ".join(f"--engine {other}" for other, kind in ENGINES.items() if kind.address)
-        raise ChorusError(f"--address {address} means nothing to the engine {name}; add {others}, or leave it out")
+    known = {option.key: option for option in ENGINES[name].options}
+    for key in (key for key, value in given.items() if value is not None and key not in known):
+        others = " or ".join(f"--engine {other}" for other, option in engine_options() if option.key == key)
+        if not others:
+            raise ChorusError(f"'{key}' is no option of an engine{did_you_mean(key, known)}")
+        text = given[key] if isinstance(given[key], str) else " ".join(given[key])
+        raise ChorusError(
+            f"--{key.replace('_', '-')} {text} means nothing to the engine {name}; add {others}, or leave it out"
+        )
+    return {key: option.value(given[key]) for key, option in known.items() if given.get(key) is not None}
 
 
-def choose_engine(
-    name: str, jobs: "Sequence[Job]", *, workers: int | None = None, address: str | None = None
-) -> "Engine":
-    """The engine for at least one job that has not ended. Only its own module is imported."""
-    check_choice(name, workers, address)
-    engine: Engine = importlib.import_module(ENGINES[name].module).engine(jobs, workers, address)
+def choose_engine(name: str, jobs: "Sequence[Job]", *, workers: int | None = None, **options: Any) -> "Engine":
+    """The engine for at least one job that has not ended. Only its own module is imported.
+
+    `options` are those of the command line, as texts: `choose_engine("ray", jobs, address="auto")`.
+    """
+    values = read_options(name, workers, options)
+    engine: Engine = importlib.import_module(ENGINES[name].module).engine(jobs, workers, values)
     return engine

@@ -8,15 +8,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from chorus.errors import ChorusError
 from chorus.runs.resources import free_memory_bytes
 from chorus.scheduling.costs import on_gpu
-from chorus.scheduling.engines import Ended, with_command
+from chorus.scheduling.engines import Ended, Engine, with_command
 from chorus.scheduling.engines.worker import HOPELESS
 from chorus.scheduling.jobs import Job, memory_bytes
 
@@ -34,7 +34,7 @@ class _Process:
     gpu: str | None
 
 
-class LocalEngine:
+class LocalEngine(Engine):
     """At most `workers` runs at once."""
 
     def __init__(self, workers: int) -> None:
@@ -114,7 +114,7 @@ class LocalEngine:
 
 
 def _environment(job: Job, gpu: str | None, compiled: str) -> dict[str, str]:
-    threads = {name: str(job.config.runtime.threads) for name in _THREAD_VARIABLES}
+    threads = thread_variables(job.config.runtime.threads)
     chosen = {} if gpu is None else {"CUDA_VISIBLE_DEVICES": gpu}
     # A compilation cache set in the environment takes precedence.
     cache = {
@@ -123,6 +123,11 @@ def _environment(job: Job, gpu: str | None, compiled: str) -> dict[str, str]:
         "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "0",
     }
     return {**cache, **os.environ, **threads, **chosen}
+
+
+def thread_variables(threads: int) -> dict[str, str]:
+    """The environment variables that limit the threads of NumPy's libraries."""
+    return dict.fromkeys(_THREAD_VARIABLES, str(threads))
 
 
 def visible_gpus() -> list[str]:
@@ -151,8 +156,8 @@ def usable_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def engine(jobs: Sequence[Job], workers: int | None, address: str | None) -> LocalEngine:
-    """An engine with `workers` processes at once, or as many as fit; `address` is not used."""
+def engine(jobs: Sequence[Job], workers: int | None, options: Mapping[str, Any]) -> LocalEngine:
+    """An engine with `workers` processes at once, or as many as fit; it has no options of its own."""
     if wanting := sum(on_gpu(job.config) for job in jobs):
         _check_gpus(wanting if workers is None else min(workers, wanting), workers)
     return LocalEngine(workers if workers is not None else workers_that_fit(jobs))
@@ -163,11 +168,11 @@ def _check_gpus(at_once: int, workers: int | None) -> None:
     count = len(visible_gpus())
     if not count:
         raise ChorusError(
-            "these runs ask for a graphics processor and none is visible here; use --device cpu, or --engine ray with "
-            "nodes that have one (CUDA_VISIBLE_DEVICES says which are to be used)"
+            "these runs ask for a graphics processor and none is visible here; use --device cpu, or --engine ray "
+            "or slurm with nodes that have one (CUDA_VISIBLE_DEVICES says which are to be used)"
         )
     if workers is not None and at_once > count:
         raise ChorusError(
             f"--workers is {workers}, and {at_once} runs at once would each take a graphics processor, of which "
-            f"{count} can be seen here; use --workers {count}, or --engine ray with more nodes"
+            f"{count} can be seen here; use --workers {count}, or --engine ray or slurm with more nodes"
         )

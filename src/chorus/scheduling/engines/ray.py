@@ -10,13 +10,13 @@ import os
 import secrets
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from chorus.errors import ChorusError
 from chorus.scheduling.costs import on_gpu
-from chorus.scheduling.engines import Ended, with_command
+from chorus.scheduling.engines import Ended, Engine, with_command
 from chorus.scheduling.engines.worker import run_job
 from chorus.scheduling.jobs import Job, memory_bytes
 
@@ -38,7 +38,7 @@ _PATIENCE_SECONDS = 180.0
 _LAST_LINES = 15
 
 
-class RayEngine:
+class RayEngine(Engine):
     """Connected until `stop`; `most` limits the runs at once, otherwise the cluster does.
 
     `required` holds, of each resource, the most that one of the runs takes.
@@ -100,11 +100,11 @@ def _fits(offered: dict[str, float], required: dict[str, float]) -> int:
     return min(int(offered.get(name, 0) // amount) for name, amount in required.items())
 
 
-def engine(jobs: Sequence[Job], workers: int | None, address: str | None) -> RayEngine:
-    """Connects to the cluster at `address`, or starts one on this machine that ends with the engine."""
+def engine(jobs: Sequence[Job], workers: int | None, options: Mapping[str, Any]) -> RayEngine:
+    """Connects to the cluster at the `address` of the options, or starts one here that ends with the engine."""
     different = list({job.config.digest(): resources(job) for job in jobs}.values())
     required = {name: max(one.get(name, 0) for one in different) for one in different for name in one}
-    _connect(address)
+    _connect(options.get("address"))
     if not any(_fits(node["Resources"], required) for node in ray.nodes() if node["Alive"]):
         wanted = ", ".join(f"{amount:g} {name}" for name, amount in _readable(required).items())
         ray.shutdown()

@@ -5,21 +5,24 @@ import os
 import sys
 import threading
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chorus.errors import ChorusError
+
+if TYPE_CHECKING:
+    from chorus.runs.progress import ProgressView
 
 HOPELESS = 2
 
 
-def run_job(message: dict[str, Any], patience_seconds: float = 0.0) -> None:
+def run_job(message: dict[str, Any], patience_seconds: float = 0.0, progress: "ProgressView | None" = None) -> None:
     """Start or resume the run that `Job.message` describes; every engine's worker calls it."""
     from chorus.runs.lifecycle import decode_with_plugins, start_run
     from chorus.runs.progress import Silent
 
     path, about = Path(message["path"]), message["about"]
     config = decode_with_plugins(message["config"], about.get("plugins", ()), str(path))
-    start_run(path, config, about, Silent(), patience_seconds=patience_seconds)
+    start_run(path, config, about, progress or Silent(), patience_seconds=patience_seconds)
 
 
 def main() -> int:

@@ -1,0 +1,329 @@
+"""Runs as jobs of a Slurm cluster, submitted as arrays through submitit.
+
+Jobs outlive the command: a command that is interrupted leaves them in the queue, and the same command finds them again
+by the records in the folder `slurm` beside the runs. That folder and the runs must be on storage that all nodes share.
+"""
+
+import contextlib
+import io
+import os
+import secrets
+import stat
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from chorus.errors import ChorusError
+from chorus.files import read_json, write_json
+from chorus.scheduling.engines import Ended, Engine, with_command
+from chorus.scheduling.engines.local import thread_variables
+from chorus.scheduling.engines.slurm_queue import (
+    GONE,
+    SUBMITTED,
+    JobState,
+    check_commands,
+    longest_array,
+    read_states,
+)
+from chorus.scheduling.engines.slurm_request import Flags, SlurmRequest
+from chorus.scheduling.jobs import Job
+
+try:
+    import submitit
+
+    from chorus.scheduling.engines.slurm_task import JobFailure, Order, Task
+except ImportError as _problem:
+    raise ChorusError(
+        f"--engine slurm needs submitit, which is not usable here ({_problem}); install it with "
+        "`pip install 'chorus-rl[slurm]'`, or use --engine local"
+    ) from _problem
+
+_SECONDS_BETWEEN_LOOKS = (1.0, 15.0)
+# How long a job that is over is given to appear on shared storage as finished or failed.
+_SETTLE_SECONDS = 30.0
+# How often a run is submitted again whose job the cluster took down without requeueing it.
+_RETRIES_OF_SLURM = 5
+# Time slices of one run; submitit gives up after so many.
+_TIME_SLICES = 10_000
+_LAST_LINES = 12
+_ADVICE = {
+    "CANCELLED": "somebody cancelled it",
+    "OUT_OF_MEMORY": "give it more memory with --memory",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cluster:
+    """Where jobs go, by submitit's name for it, and how to ask about them."""
+
+    executor: str
+    read_states: Callable[[Iterable[str]], Mapping[str, JobState]]
+    longest_array: Callable[[], int]
+
+
+SLURM = Cluster(executor="slurm", read_states=read_states, longest_array=longest_array)
+
+
+@dataclass
+class _Submitted:
+    job: Job
+    job_id: str
+    name: str
+    state: JobState = SUBMITTED
+    over_since: float | None = field(default=None)
+
+    @property
+    def is_over(self) -> bool:
+        return self.state is GONE or self.state.has_ended
+
+
+class SlurmEngine(Engine):
+    """Submits at once what it is given; `most` limits the jobs that Slurm runs at once."""
+
+    def __init__(
+        self,
+        jobs: Sequence[Job],
+        request: SlurmRequest,
+        most: int | None = None,
+        cluster: Cluster = SLURM,
+        settle_seconds: float = _SETTLE_SECONDS,
+    ) -> None:
+        self._request, self._most, self._total = request, most, len(jobs)
+        self._cluster, self._settle_seconds = cluster, settle_seconds
+        self._flags: dict[str, Flags] = {}
+        self._waiting: list[Job] = []
+        self._submitted: list[_Submitted] = []
+        self._taken_down: dict[str, int] = {}
+        self._next_look, self._pause = 0.0, _SECONDS_BETWEEN_LOOKS[0]
+        # The limit of an array holds for its own jobs only.
+        several = most is not None and len({self._flags_of(job) for job in jobs}) > 1
+        self._capacity = most if several and most is not None else self._total
+
+    @property
+    def workers(self) -> int:
+        """The jobs at work while others wait for the cluster, else as many as there can be."""
+        at_work = sum(one.state.is_at_work for one in self._submitted)
+        return at_work if 0 < at_work < len(self._submitted) else min(self._most or self._total, self._total)
+
+    @property
+    def capacity(self) -> int:
+        return self._capacity
+
+    def start(self, job: Job) -> None:
+        """Jobs that are started before the next `wait` are submitted together."""
+        self._waiting.append(job)
+
+    def wait(self, seconds: float) -> list[Ended]:
+        self._submit()
+        self._look()
+        over = self._find_ended()
+        if not over:
+            time.sleep(seconds)
+            over = self._find_ended()
+        return over
+
+    def queued(self) -> Mapping[str, str]:
+        there = {one.job.name: str(one.state) for one in self._submitted if not (one.state.is_at_work or one.is_over)}
+        return {job.name: "not submitted" for job in self._waiting} | there
+
+    def stop(self) -> None:
+        """Leaves the jobs alone: they belong to the cluster."""
+        self._waiting.clear()
+
+    def after_interrupt(self) -> str:
+        if not self._submitted:
+            return super().after_interrupt()
+        jobs = " ".join(sorted({one.job_id.partition("_")[0] for one in self._submitted}))
+        return (
+            f"{len(self._submitted)} stay with Slurm, queued or running; the same command watches them again, and "
+            f"`scancel {jobs}` cancels them"
+        )
+
+    def _submit(self) -> None:
+        """Submit what waits, except for runs whose jobs an earlier command left in the queue."""
+        waiting, self._waiting = self._waiting, []
+        if not waiting:
+            return
+        left = self._adopt(waiting)
+        groups: dict[tuple[Path, int, Flags], list[Job]] = {}
+        for job in left:
+            key = own_folder(job.path.parent), job.config.runtime.threads, self._flags_of(job)
+            groups.setdefault(key, []).append(job)
+        size = self._cluster.longest_array() if left else 1
+        for (folder, threads, flags), jobs in groups.items():
+            for first in range(0, len(jobs), size):
+                self._submit_array(folder, threads, flags, jobs[first : first + size])
+        self._next_look, self._pause = 0.0, _SECONDS_BETWEEN_LOOKS[0]
+
+    def _adopt(self, jobs: Sequence[Job]) -> list[Job]:
+        """Follow the jobs that are in the queue already; returns the runs that have none."""
+        records = {job.name: _read_record(job) for job in jobs}
+        known = [record["job"] for record in records.values() if record]
+        try:
+            states = self._cluster.read_states(known) if known else {}
+        except OSError as problem:
+            raise _no_answer(problem) from problem
+        left = []
+        for job in jobs:
+            record = records[job.name]
+            state = states.get(record["job"]) if record else None
+            if record and state and state.name == record["name"] and not state.has_ended:
+                self._submitted.append(_Submitted(job, record["job"], record["name"], state))
+            else:
+                left.append(job)
+        return left
+
+    def _submit_array(self, folder: Path, threads: int, flags: Flags, jobs: Sequence[Job]) -> None:
+        name = f"chorus-{secrets.token_hex(4)}"
+        executor = submitit.AutoExecutor(
+            folder, self._cluster.executor, slurm_max_num_timeout=_TIME_SLICES, local_max_num_timeout=_TIME_SLICES
+        )
+        setup = [f"export {variable}={value}" for variable, value in thread_variables(threads).items()]
+        executor.update_parameters(
+            name=name,
+            timeout_min=self._request.minutes,
+            local_setup=setup,
+            slurm_setup=setup,
+            slurm_signal_delay_s=self._request.signal_seconds,
+            slurm_array_parallelism=self._most or len(jobs),
+            # Since version 22.05 a step does not inherit the CPUs of its job.
+            slurm_srun_args=[f"--cpus-per-task={self._request.cpus_of(jobs[0])}"],
+            slurm_additional_parameters=dict(flags),
+        )
+        orders = [self._order(job) for job in jobs]
+        for job in jobs:
+            _failure_file(job).unlink(missing_ok=True)
+        try:
+            # Submitit prints what sbatch says, which is part of the error.
+            with contextlib.redirect_stderr(io.StringIO()), executor.batch():
+                submitted = [executor.submit(Task(), order.to_text()) for order in orders]
+        except (RuntimeError, OSError) as problem:
+            said = " ".join(str(problem).split()) or type(problem).__name__
+            raise ChorusError(
+                f"Slurm refused the jobs ({said}); check the options for Slurm (docs/engines.md)"
+            ) from problem
+        for job, one in zip(jobs, submitted, strict=True):
+            write_json(_record_file(job), {"job": one.job_id, "name": name})
+            self._submitted.append(_Submitted(job, one.job_id, name))
+
+    def _order(self, job: Job) -> Order:
+        return Order(
+            message=with_command(job.message()),
+            failure=str(_failure_file(job).absolute()),
+            grace_seconds=self._request.grace_seconds,
+        )
+
+    def _flags_of(self, job: Job) -> Flags:
+        key = job.config.digest()
+        if key not in self._flags:
+            self._flags[key] = self._request.flags_of(job)
+        return self._flags[key]
+
+    def _look(self) -> None:
+        """Ask Slurm for the states, less often while nothing changes. No answer leaves the states as they are."""
+        now = time.monotonic()
+        if now < self._next_look or not self._submitted:
+            return
+        shortest, longest = _SECONDS_BETWEEN_LOOKS
+        try:
+            found = self._cluster.read_states(one.job_id for one in self._submitted)
+        except OSError:
+            self._next_look = now + longest
+            return
+        changed = False
+        for one in self._submitted:
+            state = found.get(one.job_id, GONE)
+            changed |= state != one.state
+            one.state = state
+            one.over_since = (one.over_since or now) if one.is_over else None
+        self._pause = shortest if changed else min(longest, 2 * self._pause)
+        self._next_look = now + self._pause
+
+    def _find_ended(self) -> list[Ended]:
+        over: list[Ended] = []
+        for one in list(self._submitted):
+            if not (one.state.is_at_work or one.is_over):
+                continue
+            failure = JobFailure.read(_failure_file(one.job))
+            if one.job.has_ended:
+                over.append(self._forget(one, Ended(one.job)))
+            elif failure is not None and failure.job_id == one.job_id:
+                over.append(self._forget(one, Ended(one.job, failure.problem, failure.hopeless)))
+            elif one.over_since is not None and time.monotonic() - one.over_since >= self._settle_seconds:
+                over += self._taken(one)
+        return over
+
+    def _taken(self, one: _Submitted) -> list[Ended]:
+        """A job ended without a word: it is submitted again if the cluster took it down, else it is a failure."""
+        times = self._taken_down.get(one.job.name, 0)
+        ended = self._forget(one, Ended(one.job, _last_words(one), hopeless=one.state.state in _ADVICE))
+        if one.state.was_taken_down and times < _RETRIES_OF_SLURM:
+            self._taken_down[one.job.name] = times + 1
+            self._waiting.append(one.job)
+            return []
+        return [ended]
+
+    def _forget(self, one: _Submitted, ended: Ended) -> Ended:
+        self._submitted.remove(one)
+        for file in (_record_file(one.job), _failure_file(one.job)):
+            file.unlink(missing_ok=True)
+        return ended
+
+
+def _last_words(one: _Submitted) -> str:
+    log = _folder(one.job.path.parent) / f"{one.job_id}_0_log.err"
+    try:
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-_LAST_LINES:]
+    except OSError:
+        lines = []
+    advice = _ADVICE.get(one.state.state)
+    said = f"Slurm job {one.job_id}: {one.state}" + (f"; {advice}" if advice else "")
+    return "\n".join([*lines, f"{said}; its log is {log}"])
+
+
+def _folder(out: Path) -> Path:
+    return out / "slurm"
+
+
+def _record_file(job: Job) -> Path:
+    return _folder(job.path.parent) / f"{job.name}.job.json"
+
+
+def _failure_file(job: Job) -> Path:
+    return _folder(job.path.parent) / f"{job.name}.failure.json"
+
+
+def _read_record(job: Job) -> dict[str, str] | None:
+    """The job that an earlier command submitted for this run; None if there is no whole record."""
+    try:
+        record = read_json(_record_file(job))
+        return {name: str(record[name]) for name in ("job", "name")}
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def own_folder(out: Path) -> Path:
+    """The folder of submissions and logs. Jobs run what they find there, so nobody else may write to it."""
+    folder = _folder(out).absolute()
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    about = folder.lstat()
+    if not stat.S_ISDIR(about.st_mode) or about.st_uid != os.getuid() or about.st_mode & 0o022:
+        raise ChorusError(
+            f"{folder} must be a folder that only you can write to, because Slurm jobs run what is in it; "
+            f"run `chmod 700 {folder}`, or choose another --out"
+        )
+    return folder
+
+
+def _no_answer(problem: OSError) -> ChorusError:
+    return ChorusError(f"Slurm does not answer ({problem}); try again later, or use --engine local")
+
+
+def engine(jobs: Sequence[Job], workers: int | None, options: Mapping[str, Any]) -> SlurmEngine:
+    """An engine for the cluster of this login node."""
+    check_commands()
+    request = SlurmRequest.of(options)
+    request.check(jobs)
+    return SlurmEngine(jobs, request, workers)

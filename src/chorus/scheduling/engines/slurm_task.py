@@ -1,0 +1,178 @@
+"""The process of one run inside a Slurm job: stops when Slurm asks for it, requeues its job, and resumes.
+
+Submitit stores what it calls as a pickle. That is only a reference to `Task` and a text of JSON, and the engine never
+loads what a job has pickled: a job reports in `status.json` of its run, and failures in a JSON file.
+"""
+
+import contextlib
+import json
+import signal
+import sys
+import traceback
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import submitit
+
+from chorus.errors import ChorusError
+from chorus.files import read_json, write_json
+from chorus.runs.logs import last_step
+from chorus.runs.progress import Silent
+from chorus.scheduling.engines.slurm_queue import is_running
+from chorus.scheduling.engines.worker import HOPELESS, run_job
+
+# Slurm pre-empts by SIGTERM, announces the end of the time by SIGUSR2 (submitit's choice), and people use SIGUSR1.
+_SIGNALS = (signal.SIGUSR2, signal.SIGUSR1, signal.SIGTERM)
+# As for a Ray task: the locks of a node that died are released late.
+_PATIENCE_SECONDS = 180.0
+_LAST_LINES = 15
+# How often in a row a run may be stopped without having finished an iteration.
+_STALLS = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """What a job has to do; `stalls` counts the stops since the run's last progress."""
+
+    message: dict[str, Any]
+    failure: str
+    """Where to report a failure."""
+    grace_seconds: float
+    """How long an iteration may go on after the job was asked to stop."""
+    stalls: int = 0
+
+    def to_text(self) -> str:
+        return json.dumps(asdict(self))
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobFailure:
+    """The end of a job as it reports it; `hopeless` means that a retry cannot help."""
+
+    job_id: str
+    problem: str
+    hopeless: bool
+
+    def write(self, path: Path) -> None:
+        write_json(path, asdict(self))
+
+    @staticmethod
+    def read(path: Path) -> "JobFailure | None":
+        """None if there is no whole report."""
+        try:
+            return JobFailure(**read_json(path))
+        except (OSError, ValueError, TypeError):
+            return None
+
+
+class Stopped(BaseException):
+    """The run was asked to stop and has stopped; no Exception, because the run has not failed."""
+
+
+class StopBetweenIterations(Silent):
+    """Ends a run after the checkpoint of the iteration under way, or once the grace period is over.
+
+    A run that stops elsewhere than after a checkpoint repeats its iteration, with the same bytes.
+    """
+
+    def __init__(self, grace_seconds: float) -> None:
+        self._grace_seconds = grace_seconds
+        self._before: dict[int, Any] = {}
+        self._asked = False
+
+    @contextlib.contextmanager
+    def listening(self) -> Iterator[None]:
+        """Take over the signals; the handlers of submitit are set again at the end."""
+        handlers = {**dict.fromkeys(_SIGNALS, self._ask), signal.SIGALRM: self._end_now}
+        self._before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+            for number in _SIGNALS:
+                # Slurm repeats its signals, and what follows must not be interrupted.
+                signal.signal(number, signal.SIG_IGN if self._asked else self._before[number])
+
+    def requeue(self) -> None:
+        """Submitit stores the task of `Task.checkpoint`, requeues the job and exits."""
+        handle = next(self._before[number] for number in _SIGNALS if callable(self._before[number]))
+        handle(signal.SIGTERM, None)
+
+    def phase(self, name: str) -> None:
+        # An iteration begins with training, after the checkpoint of the one before.
+        if self._asked and name == "training":
+            raise Stopped
+
+    def _ask(self, number: int, frame: FrameType | None) -> None:
+        if not self._asked:
+            self._asked = True
+            say(f"received {signal.Signals(number).name}; stopping after this iteration")
+            signal.setitimer(signal.ITIMER_REAL, self._grace_seconds)
+
+    def _end_now(self, number: int, frame: FrameType | None) -> None:
+        say(f"the iteration is not over after {self._grace_seconds:g} s; it will be repeated")
+        raise Stopped
+
+
+class Task:
+    """What submitit calls in a job, and calls again after the job was requeued."""
+
+    def __call__(self, text: str) -> None:
+        self._order = Order(**json.loads(text))
+        path = Path(self._order.message["path"])
+        self._first_step = _saved_step(path)
+        stop = StopBetweenIterations(self._order.grace_seconds)
+        try:
+            with stop.listening():
+                run_job(self._order.message, _PATIENCE_SECONDS, stop)
+        except Stopped:
+            self._end_job(stop, _saved_step(path))
+        except ChorusError as problem:
+            self._fail(str(problem), hopeless=True)
+        except Exception:
+            self._fail("\n".join(traceback.format_exc().splitlines()[-_LAST_LINES:]), hopeless=False)
+
+    def checkpoint(self, text: str) -> submitit.helpers.DelayedSubmission:
+        """The task of the requeued job; submitit calls this when it requeues."""
+        order = json.loads(text) | {"stalls": self._stalls}
+        return submitit.helpers.DelayedSubmission(Task(), Order(**order).to_text())
+
+    def _end_job(self, stop: StopBetweenIterations, step: int) -> None:
+        """Requeue, unless Slurm is ending this job itself: cancelled jobs must not come back."""
+        if not self._is_wanted():
+            say(f"stopped at step {step:,}; Slurm ends this job")
+            sys.exit(1)
+        self._stalls = self._order.stalls + 1 if step == self._first_step else 0
+        if self._stalls >= _STALLS:
+            self._fail(
+                f"stopped {self._stalls} times without finishing an iteration at step {step:,}; ask for more time "
+                "(--time), or use shorter iterations",
+                hopeless=True,
+            )
+        say(f"stopped at step {step:,}; requeueing")
+        stop.requeue()
+
+    def _is_wanted(self) -> bool:
+        """Whether the job is still to go on; it is, as far as is known, if Slurm does not answer."""
+        environment = submitit.JobEnvironment()
+        try:
+            return environment.cluster != "slurm" or is_running(environment.raw_job_id)
+        except OSError:
+            return True
+
+    def _fail(self, problem: str, hopeless: bool) -> None:
+        say(problem)
+        failure = JobFailure(job_id=submitit.JobEnvironment().job_id, problem=problem, hopeless=hopeless)
+        failure.write(Path(self._order.failure))
+        sys.exit(HOPELESS if hopeless else 1)
+
+
+def _saved_step(path: Path) -> int:
+    return last_step(path / "metrics.jsonl")
+
+
+def say(message: str) -> None:
+    print(message, file=sys.stderr, flush=True)
