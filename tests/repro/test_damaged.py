@@ -14,6 +14,7 @@ from chorus.runs.lifecycle import stored_config, train_run
 from chorus.runs.progress import Silent
 from chorus.runs.resources import ring_layout
 from chorus.runs.run_directory import RunDirectory
+from chorus.runs.stopping import StopRequest
 from chorus.training import checkpoint
 from killing import newest_checkpoint
 from running import listing, logs, status
@@ -121,7 +122,7 @@ def test_a_run_that_failed_after_a_checkpoint_does_not_start_again_without_it(ki
     """What went wrong is written over the status, and the iteration it had reached stays in it."""
     run = copy_of(killed, tmp_path)
     assembly = Assembly.of(stored_config(RunDirectory(run)))
-    training = assembly.training(RunDirectory(run), Silent(), [], keep_replay=False)
+    training = assembly.training(RunDirectory(run), Silent(), [], keep_replay=False, stop=StopRequest())
     training.evaluator = None
     with pytest.raises(AttributeError):
         training.run()

@@ -14,6 +14,7 @@ from chorus.config.resolution import Request, resolve
 from chorus.runs.assembly import Assembly
 from chorus.runs.progress import Silent
 from chorus.runs.run_directory import RunDirectory
+from chorus.runs.stopping import StopRequest
 from chorus.training import checkpoint
 from running import records, status
 
@@ -51,7 +52,7 @@ def train_poisoned(path: Path, members: tuple[int, ...], value: float) -> tuple[
     directory, progress = RunDirectory(path), Listening()
     directory.create(config.to_json(), {})
     directory.lock()
-    return assembly.training(directory, progress, [], keep_replay=False).run(), progress.said
+    return assembly.training(directory, progress, [], keep_replay=False, stop=StopRequest()).run(), progress.said
 
 
 @pytest.mark.slow
@@ -89,7 +90,7 @@ def test_a_continuous_member_that_diverges_does_not_reach_the_others_through_the
     directory = RunDirectory(tmp_path / "run")
     directory.create(config.to_json(), {})
     directory.lock()
-    ended = assembly.training(directory, Listening(), [], keep_replay=False).run()
+    ended = assembly.training(directory, Listening(), [], keep_replay=False, stop=StopRequest()).run()
     assert (ended["state"], ended["diverged_members"]) == ("finished", [1])
     metrics = {(r["iteration"], r["metric"]): r["value"] for r in records(tmp_path / "run" / "metrics.jsonl")}
     for policy in ("individual", "aggregate"):

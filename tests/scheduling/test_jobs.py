@@ -51,7 +51,7 @@ def test_a_folder_that_holds_another_run_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("written", "state", "ended"),
     [
-        ("running", "interrupted", False),
+        ("running", "stopped", False),
         ("failed", "failed", False),
         ("finished", "finished", True),
         ("diverged",) * 2 + (True,),

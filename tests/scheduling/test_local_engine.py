@@ -14,8 +14,8 @@ from chorus.scheduling.engines.local import LocalEngine, workers_that_fit
 from chorus.scheduling.grid import run_grid
 from chorus.scheduling.jobs import jobs_of, memory_bytes
 from chorus.studies.table import find_study
-from killing import PATIENCE_SECONDS, end_in_the_middle, wait_for
-from running import chorus, finished_probe_run, logs
+from killing import PATIENCE_SECONDS, end_in_the_middle, lines_since_checkpoint, wait_for
+from running import chorus, finished_probe_run, logs, status
 from small_jobs import small_jobs, small_sweep
 
 PRESET = ("bootstrapped-dqn",)
@@ -86,6 +86,10 @@ def test_stopped_in_the_middle_the_same_command_goes_on_to_the_same_bytes(tmp_pa
     if how == signal.SIGINT:
         assert code == 130
         assert "stopped; " in said and "Resume with: " in said and "chorus sweep --preset" in said
+        # Iterations were finished and saved before the command ended.
+        under_way = [run for run in out.glob("*__s*") if status(run)["state"] != "finished"]
+        assert under_way and all(status(run)["state"] == "stopped" for run in under_way)
+        assert not any(map(lines_since_checkpoint, under_way))
     # Whatever happened to the command, its runs have let go of their folders.
     wait_for(lambda: not any(in_use(run) for run in out.glob("*__s*")), PATIENCE_SECONDS)
     again = chorus(*arguments)

@@ -166,7 +166,7 @@ def find_warnings(context: AnalysisContext) -> list[str]:
         whose = "" if smoke == len(dataset.runs) else f" ({plural(smoke, 'run')} of {len(dataset.runs)})"
         found.append(f"At the smoke scale{whose} nothing is learnt: this shows that everything works, and no more.")
     states = Counter(run.state for run in dataset.runs)
-    if early := [f"{states[state]} {state}" for state in ("running", "failed", "unknown") if states[state]]:
+    if early := [f"{states[state]} {state}" for state in ("running", "stopped", "failed", "unknown") if states[state]]:
         found.append(
             f"Runs that have not ended: {', '.join(early)}. They are in the curves, and in final scores only where no "
             "run of that algorithm has ended."

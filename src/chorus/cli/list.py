@@ -194,7 +194,8 @@ def _runs(out: Path) -> None:
 
     paths = sorted(path.parent for path in out.glob("*/config.json"))
     for path in paths:
-        status = RunDirectory(path).read_status()
-        print(f"{status['state']:<9} iteration {status.get('iteration', 0):>4}   {path}")
+        directory = RunDirectory(path)
+        status = directory.read_status()
+        print(f"{directory.current_state():<9} iteration {status.get('iteration', 0):>4}   {path}")
     if not paths:
         print(f"no runs in {out}; `chorus train PRESET --env ID` makes one")

@@ -3,7 +3,9 @@
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
+from chorus.cli.grid import suggested
 from chorus.cli.main import INTERRUPTED
 from chorus.config.resolution import Resolved
 from chorus.runs.logs import final_returns
@@ -32,12 +34,20 @@ def announce(resolved: Resolved, path: Path, progress: ProgressView) -> None:
 
 
 @contextlib.contextmanager
-def interrupted(path: Path) -> Iterator[None]:
+def stoppable(path: Path) -> Iterator[None]:
+    """Ends the command if the run was stopped, with what is lost and how to resume."""
     try:
         yield
     except KeyboardInterrupt:
-        print(f"\nstopped; checkpoints are kept. Resume with: chorus resume {path}")
-        raise SystemExit(INTERRUPTED) from None
+        _end_stopped(path, "what was done since then is lost and will be repeated")
+    if RunDirectory(path).read_status()["state"] == "stopped":
+        _end_stopped(path, "nothing is lost")
+
+
+def _end_stopped(path: Path, lost: str) -> NoReturn:
+    saved = RunDirectory(path).read_status().get("iteration", 0)
+    print(f"\nstopped; saved up to iteration {saved}, {lost}. Resume with: {suggested('resume', str(path))}")
+    raise SystemExit(INTERRUPTED)
 
 
 def report(path: Path) -> int:

@@ -12,7 +12,7 @@ def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from chorus.cli.outcome import interrupted, report
+    from chorus.cli.outcome import report, stoppable
     from chorus.runs.lifecycle import resume_run
     from chorus.runs.progress import for_terminal
     from chorus.runs.run_directory import RunDirectory
@@ -21,6 +21,6 @@ def run(args: argparse.Namespace) -> int:
     before.read_config()
     if before.has_ended():
         print(f"{args.run} has ended already: there is nothing to resume.")
-    with interrupted(args.run):
+    with stoppable(args.run):
         resume_run(args.run, for_terminal(args.quiet))
     return report(args.run)

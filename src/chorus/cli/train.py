@@ -13,7 +13,7 @@ def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from chorus.cli.outcome import announce, interrupted, report
+    from chorus.cli.outcome import announce, report, stoppable
     from chorus.config.resolution import resolve
     from chorus.runs.lifecycle import create_run, train_run
     from chorus.runs.progress import for_terminal
@@ -24,6 +24,6 @@ def run(args: argparse.Namespace) -> int:
     )
     progress = for_terminal(args.quiet)
     announce(resolved, path, progress)
-    with interrupted(path):
+    with stoppable(path):
         train_run(assembly, path, progress)
     return report(path)

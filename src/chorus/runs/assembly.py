@@ -19,6 +19,7 @@ from chorus.randomness import init_key
 from chorus.runs.progress import ProgressView
 from chorus.runs.resources import check_resources, ends_with_episode, ring_layout
 from chorus.runs.run_directory import RunDirectory
+from chorus.runs.stopping import StopRequest
 from chorus.runs.trackers import Tracker
 from chorus.runs.training import Training
 from chorus.training.compiled import CompiledLoop, obstacle
@@ -144,7 +145,12 @@ class Assembly:
         )
 
     def training(
-        self, directory: RunDirectory, progress: ProgressView, trackers: list[Tracker], keep_replay: bool
+        self,
+        directory: RunDirectory,
+        progress: ProgressView,
+        trackers: list[Tracker],
+        keep_replay: bool,
+        stop: StopRequest,
     ) -> Training:
         loop = self.loop()
         if problem := self.obstacle(loop):
@@ -161,6 +167,7 @@ class Assembly:
             directory=directory,
             progress=progress,
             trackers=trackers,
+            stop=stop,
             keep_replay=keep_replay,
         )
 

@@ -22,6 +22,7 @@ from chorus.runs.assembly import Assembly
 from chorus.runs.progress import ProgressView
 from chorus.runs.run_directory import RunDirectory
 from chorus.runs.runtime import prepare, provenance
+from chorus.runs.stopping import StopRequest
 from chorus.runs.trackers import Shielded, TensorBoard, Tracker, WeightsAndBiases
 
 FlaxTorso = nn.Module | tuple[nn.Module, ...]
@@ -58,16 +59,22 @@ def _create(path: Path, config: RunConfig, about: Mapping[str, Any]) -> Assembly
 
 
 def start_run(
-    path: Path, config: RunConfig, about: Mapping[str, Any], progress: ProgressView, *, patience_seconds: float = 0.0
+    path: Path,
+    config: RunConfig,
+    about: Mapping[str, Any],
+    progress: ProgressView,
+    *,
+    patience_seconds: float = 0.0,
+    stop: StopRequest | None = None,
 ) -> dict[str, Any]:
     """Start the run in this directory, or resume it if it exists; returns its last status.
 
     `about` is added to the `meta.json` of a new run. A run that another process holds is waited for.
     """
     if RunDirectory(path).exists():
-        return resume_run(path, progress, patience_seconds=patience_seconds)
+        return resume_run(path, progress, patience_seconds=patience_seconds, stop=stop)
     _remove_empty(path)
-    return train_run(_create(path, config, about), path, progress)
+    return train_run(_create(path, config, about), path, progress, stop=stop)
 
 
 def _remove_empty(path: Path) -> None:
@@ -79,7 +86,12 @@ def _remove_empty(path: Path) -> None:
 
 
 def resume_run(
-    path: Path, progress: ProgressView, torso: FlaxTorso | None = None, *, patience_seconds: float = 0.0
+    path: Path,
+    progress: ProgressView,
+    torso: FlaxTorso | None = None,
+    *,
+    patience_seconds: float = 0.0,
+    stop: StopRequest | None = None,
 ) -> dict[str, Any]:
     """The status after resuming. A run that has ended is left alone, except for a replay that should be gone."""
     directory = RunDirectory(path)
@@ -91,7 +103,7 @@ def resume_run(
     prepare(config.runtime)
     assembly = Assembly.of(config)
     assembly.check_resources(path)
-    return train_run(assembly, path, progress, patience_seconds)
+    return train_run(assembly, path, progress, patience_seconds, stop)
 
 
 def validate_stored(config: RunConfig, directory: RunDirectory) -> None:
@@ -111,17 +123,30 @@ def _remove_leftover_replay(directory: RunDirectory) -> None:
         directory.close()
 
 
-def train_run(assembly: Assembly, path: Path, progress: ProgressView, patience_seconds: float = 0.0) -> dict[str, Any]:
-    """Train in an existing directory, from its newest checkpoint if it has one, until the run ends."""
+def train_run(
+    assembly: Assembly,
+    path: Path,
+    progress: ProgressView,
+    patience_seconds: float = 0.0,
+    stop: StopRequest | None = None,
+) -> dict[str, Any]:
+    """Train in an existing directory, from its newest checkpoint if it has one, until the run ends or is stopped.
+
+    Without a `stop` to listen to, Ctrl-C and SIGTERM stop it.
+    """
+    if stop is None:
+        with StopRequest().listening() as stop:
+            return train_run(assembly, path, progress, patience_seconds, stop)
     directory = RunDirectory(path)
     meta = directory.read_meta()
     directory.lock(patience_seconds)
+    directory.forget_stop()
     if directory.has_ended():
         # Another process had the lock until now; its replay is gone, and starting again would destroy its logs.
         directory.close()
         return directory.read_status()
     trackers = _trackers(path, assembly.config, meta)
-    training = assembly.training(directory, progress, trackers, bool(meta.get("keep_replay")))
+    training = assembly.training(directory, progress, trackers, bool(meta.get("keep_replay")), stop)
     return training.run()
 
 

@@ -20,7 +20,7 @@ from chorus.files import parse_json
 
 # A directory with one of these files is a run directory.
 RUN_FILES = ("config.json", "metrics.jsonl")
-STATES = ("finished", "diverged", "running", "failed", "unknown")
+STATES = ("finished", "diverged", "running", "stopped", "failed", "unknown")
 EVALUATION = re.compile(r"eval/([^/]+)/episodic_return")
 
 _MUJOCO = re.compile(

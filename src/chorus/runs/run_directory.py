@@ -16,6 +16,7 @@ from chorus.files import JsonLines, LogMark, discard_unfinished, file_digest, re
 # Timings are written after the checkpoint they time, so checkpoints do not record their length.
 _CUT_BACK = ("metrics.jsonl", "episodes.jsonl")
 _TIMINGS = "timings.jsonl"
+_STOP = ".stop"
 
 
 class RunDirectory:
@@ -99,7 +100,7 @@ class RunDirectory:
         reason = content.get("reason")
         state = content.get("state")
         return {
-            "state": state if state in ("finished", "diverged", "failed") else "running",
+            "state": state if state in ("finished", "diverged", "failed", "stopped") else "running",
             "reason": reason if isinstance(reason, str) else None,
             **sound,
         }
@@ -120,6 +121,35 @@ class RunDirectory:
             # Overwritten where it is, the file needs no space and no other file.
             with suppress(OSError):
                 (self.path / "status.json").write_text(json.dumps(status), encoding="utf-8")
+
+    def write_stop(self) -> None:
+        """The status of a run that was stopped within an iteration."""
+        with suppress(OSError):
+            self.write_status("stopped", iteration=self.read_status().get("iteration", 0))
+
+    def current_state(self) -> str:
+        """The state; a run that says it is running and that no process holds has been stopped."""
+        state: str = self.read_status()["state"]
+        return "stopped" if state == "running" and not self._is_held() else state
+
+    def _is_held(self) -> bool:
+        """Whether a process trains it."""
+        with suppress(OSError), (self.path / "config.json").open("r", encoding="utf-8") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+        return False
+
+    def ask_to_stop(self) -> None:
+        """Ask the process that trains this run, on whichever machine, to stop after its iteration."""
+        (self.path / _STOP).touch()
+
+    def is_asked_to_stop(self) -> bool:
+        return (self.path / _STOP).exists()
+
+    def forget_stop(self) -> None:
+        (self.path / _STOP).unlink(missing_ok=True)
 
     def lock(self, patience_seconds: float = 0.0) -> None:
         """Lock the run until this process ends; waits up to `patience_seconds` for another process to release it."""

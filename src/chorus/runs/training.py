@@ -18,10 +18,11 @@ from chorus.errors import ChorusError
 from chorus.files import is_disk_full
 from chorus.randomness import entropy, generator, init_key, stream_key
 from chorus.replay.ring import Ring, RingLayout
-from chorus.runs.progress import ProgressView
+from chorus.runs.progress import ProgressView, duration
 from chorus.runs.resources import allocated_bytes
 from chorus.runs.resuming import Resumed, find_resumable
 from chorus.runs.run_directory import RunDirectory
+from chorus.runs.stopping import StopRequest
 from chorus.runs.trackers import Tracker
 from chorus.training import checkpoint
 from chorus.training.diagnostics import BatchLog, Diagnostics
@@ -99,6 +100,7 @@ class Training:
     directory: RunDirectory
     progress: ProgressView
     trackers: list[Tracker]
+    stop: StopRequest
     keep_replay: bool = False
 
     def run(self) -> dict[str, Any]:
@@ -109,6 +111,9 @@ class Training:
             resumed = find_resumable(self.directory, self.layout, self.config, like)
             try:
                 return self._run(resumed)
+            except KeyboardInterrupt:
+                self.directory.write_stop()
+                raise
             except Exception as problem:
                 checkpoint.discard_unfinished(self.directory.checkpoints)
                 if not is_disk_full(problem):
@@ -147,8 +152,15 @@ class Training:
             saved, costs = self._save(state, ring, iteration, step, kept[-1] if kept else None)
             kept = [*kept, saved][-2:]
             self._log_timings(iteration, step, timings | costs)
+            if self._asked_to_stop() and iteration < schedule.iterations:
+                self.directory.write_status("stopped", iteration=iteration, **self._marked())
+                self.directory.forget_stop()
+                return self.directory.read_status()
             self.directory.write_status("running", iteration=iteration, **self._marked())
         return self._end("finished", schedule.iterations, None)
+
+    def _asked_to_stop(self) -> bool:
+        return self.stop.asked or self.directory.is_asked_to_stop()
 
     def _save(
         self, state: AgentState, ring: Ring, iteration: int, step: int, previous: checkpoint.Checkpoint | None
@@ -199,6 +211,8 @@ class Training:
                 self.directory.log("episodes.jsonl", {"iteration": iteration, **record})
                 self.directory.flush_logs()
             self.progress.advance(event.step)
+            if self.stop.asked and not self.stop.announced:
+                self._announce_stop(iteration, (last - first) / (time.monotonic() - began), last)
         metrics, state = self._learning_metrics(learned.state if learned else state)
         trained = time.monotonic()
 
@@ -218,6 +232,15 @@ class Training:
             "system/peak_resident_megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         }
         return state, last, metrics, timings
+
+    def _announce_stop(self, iteration: int, steps_per_second: float, step: int) -> None:
+        self.stop.announced = True
+        _, end = self.loop.schedule.span(iteration)
+        left = duration(max(0, end - step) / steps_per_second)
+        self.progress.say(
+            f"stopping after iteration {iteration}, which takes about {left} more and is then saved; Ctrl-C again "
+            f"stops at once, and what was done since iteration {iteration - 1} is lost"
+        )
 
     def _learning_metrics(self, state: AgentState) -> tuple[dict[str, float], AgentState]:
         """Means over the iteration and the members that still learn; the totals are set back to zero."""

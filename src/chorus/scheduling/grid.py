@@ -45,14 +45,19 @@ def run_grid(
 ) -> GridResult:
     """Run the jobs that have not ended, with live progress unless quiet.
 
-    Ctrl-C stops the engine and is raised again; the same call resumes the runs.
+    After the first Ctrl-C the runs finish their iterations, and after the second they are stopped at once; then it is
+    raised again. The same call resumes the runs.
     """
     unique = list({job.path: job for job in jobs}.values())
     todo = [job for job in unique if not job.has_ended]
     skipped = len(unique) - len(todo)
     grid = _Grid(deque(map(_Waiting, todo)), engine, view or grid_view(quiet), total=len(unique), done=skipped)
     try:
-        grid.run(title)
+        try:
+            grid.run(title)
+        except KeyboardInterrupt:
+            grid.finish_iterations()
+            raise
     finally:
         grid.view.close()
         engine.stop()
@@ -128,6 +133,23 @@ class _Grid:
             for ended in self.engine.wait(_SECONDS_BETWEEN_LOOKS):
                 self._end(ended)
             self._follow_queue()
+            self.view.update(self._snapshot())
+
+    def finish_iterations(self) -> None:
+        """Let the runs under way finish and save their iterations, if the engine would stop them otherwise."""
+        if self.engine.leaves_runs or not self.running:
+            return
+        self.view.say(
+            "stopping; the runs under way first finish their iterations and save them. Ctrl-C again stops them at "
+            "once, and that work is lost"
+        )
+        while self.running:
+            for one in self.running.values():
+                # Again and again, because a run that is just starting forgets earlier requests.
+                one.job.ask_to_stop()
+            for ended in self.engine.wait(_SECONDS_BETWEEN_LOOKS):
+                self.running.pop(ended.job.name)
+                self.view.say(f"{ended.job.name}: {last_line(ended.problem) if ended.problem else ended.job.state}")
             self.view.update(self._snapshot())
 
     def _start(self, job: Job) -> bool:

@@ -21,7 +21,7 @@ from chorus.runs.resources import resident_bytes, ring_layout
 from chorus.runs.run_directory import RunDirectory
 from chorus.studies.study import Part
 
-State = Literal["missing", "interrupted", "failed", "finished", "diverged"]
+State = Literal["missing", "stopped", "failed", "finished", "diverged"]
 # Resolved configurations and the name their seeds share, by the request without its seed.
 Known = dict[str, tuple[Resolved, str]]
 
@@ -58,8 +58,8 @@ class Job:
         if not directory.exists():
             return "missing"
         state: str = directory.read_status()["state"]
-        # An interrupted run still says "running"; only its lock tells whether a process holds it.
-        return "interrupted" if state == "running" else state  # type: ignore[return-value]
+        # A killed run still says "running"; a run that another process holds is waited for.
+        return "stopped" if state == "running" else state  # type: ignore[return-value]
 
     @property
     def has_ended(self) -> bool:
@@ -69,6 +69,11 @@ class Job:
     def notes(self) -> list[str]:
         """What a user must know of how the run was last resumed."""
         return [str(note) for note in RunDirectory(self.path).read_status().get("notes", [])]
+
+    def ask_to_stop(self) -> None:
+        """Ask the process that trains it to stop after its iteration."""
+        if self.path.is_dir():
+            RunDirectory(self.path).ask_to_stop()
 
     def step(self) -> int:
         """Agent steps so far, according to the newest line of its logs; needs no lock."""

@@ -61,6 +61,11 @@ class Engine(Protocol):
         """Stop all runs now; checkpoints are kept. An engine whose runs outlive the command leaves them alone."""
         ...
 
+    @property
+    def leaves_runs(self) -> bool:
+        """Whether runs go on when the command ends."""
+        return False
+
     def after_interrupt(self) -> str:
         """What became of the runs that had not ended, once it was stopped."""
         return "the checkpoints of the others are kept"

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -84,6 +85,8 @@ class LocalEngine(Engine):
 
     def stop(self) -> None:
         for one in self._running:
+            # The first signal asks, the second ends the run at once.
+            one.process.send_signal(signal.SIGINT)
             one.process.terminate()
         deadline = time.monotonic() + _SECONDS_TO_STOP
         for one in self._running:

@@ -132,6 +132,10 @@ class SlurmEngine(Engine):
         """Leaves the jobs alone: they belong to the cluster."""
         self._waiting.clear()
 
+    @property
+    def leaves_runs(self) -> bool:
+        return True
+
     def after_interrupt(self) -> str:
         if not self._submitted:
             return super().after_interrupt()

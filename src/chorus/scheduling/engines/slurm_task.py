@@ -9,7 +9,6 @@ import json
 import signal
 import sys
 import traceback
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import FrameType
@@ -20,7 +19,8 @@ import submitit
 from chorus.errors import ChorusError
 from chorus.files import read_json, write_json
 from chorus.runs.logs import last_step
-from chorus.runs.progress import Silent
+from chorus.runs.run_directory import RunDirectory
+from chorus.runs.stopping import StopRequest
 from chorus.scheduling.engines.slurm_queue import is_running
 from chorus.scheduling.engines.worker import HOPELESS, run_job
 
@@ -68,53 +68,38 @@ class JobFailure:
             return None
 
 
-class Stopped(BaseException):
-    """The run was asked to stop and has stopped; no Exception, because the run has not failed."""
-
-
-class StopBetweenIterations(Silent):
-    """Ends a run after the checkpoint of the iteration under way, or once the grace period is over.
+class StopOrRequeue(StopRequest):
+    """Lets the iteration under way finish and be saved, for as long as the grace period lasts.
 
     A run that stops elsewhere than after a checkpoint repeats its iteration, with the same bytes.
     """
 
     def __init__(self, grace_seconds: float) -> None:
+        super().__init__()
         self._grace_seconds = grace_seconds
         self._before: dict[int, Any] = {}
-        self._asked = False
 
-    @contextlib.contextmanager
-    def listening(self) -> Iterator[None]:
-        """Take over the signals; the handlers of submitit are set again at the end."""
-        handlers = {**dict.fromkeys(_SIGNALS, self._ask), signal.SIGALRM: self._end_now}
-        self._before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
-        try:
-            yield
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0.0)
-            for number in _SIGNALS:
-                # Slurm repeats its signals, and what follows must not be interrupted.
-                signal.signal(number, signal.SIG_IGN if self._asked else self._before[number])
+    def receive(self, number: int, frame: FrameType | None) -> None:
+        if number == signal.SIGALRM:
+            say(f"the iteration is not over after {self._grace_seconds:g} s; it will be repeated")
+            raise KeyboardInterrupt
+        # Slurm repeats its signals: only the first one counts.
+        if not self.asked:
+            self.ask()
+            say(f"received {signal.Signals(number).name}; stopping after this iteration")
+            signal.setitimer(signal.ITIMER_REAL, self._grace_seconds)
+
+    def release(self, before: dict[int, Any]) -> None:
+        """The handlers of submitit are set again, unless the job is about to end: that must not be interrupted."""
+        self._before = before
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        for number in before:
+            signal.signal(number, signal.SIG_IGN if self.asked else before[number])
 
     def requeue(self) -> None:
         """Submitit stores the task of `Task.checkpoint`, requeues the job and exits."""
         handle = next(self._before[number] for number in _SIGNALS if callable(self._before[number]))
         handle(signal.SIGTERM, None)
-
-    def phase(self, name: str) -> None:
-        # An iteration begins with training, after the checkpoint of the one before.
-        if self._asked and name == "training":
-            raise Stopped
-
-    def _ask(self, number: int, frame: FrameType | None) -> None:
-        if not self._asked:
-            self._asked = True
-            say(f"received {signal.Signals(number).name}; stopping after this iteration")
-            signal.setitimer(signal.ITIMER_REAL, self._grace_seconds)
-
-    def _end_now(self, number: int, frame: FrameType | None) -> None:
-        say(f"the iteration is not over after {self._grace_seconds:g} s; it will be repeated")
-        raise Stopped
 
 
 class Task:
@@ -124,12 +109,12 @@ class Task:
         self._order = Order(**json.loads(text))
         path = Path(self._order.message["path"])
         self._first_step = _saved_step(path)
-        stop = StopBetweenIterations(self._order.grace_seconds)
+        stop = StopOrRequeue(self._order.grace_seconds)
         try:
-            with stop.listening():
+            with stop.listening((*_SIGNALS, signal.SIGALRM)), contextlib.suppress(KeyboardInterrupt):
                 run_job(self._order.message, _PATIENCE_SECONDS, stop)
-        except Stopped:
-            self._end_job(stop, _saved_step(path))
+            if stop.asked and not RunDirectory(path).has_ended():
+                self._end_job(stop, _saved_step(path))
         except ChorusError as problem:
             self._fail(str(problem), hopeless=True)
         except Exception:
@@ -140,7 +125,7 @@ class Task:
         order = json.loads(text) | {"stalls": self._stalls}
         return submitit.helpers.DelayedSubmission(Task(), Order(**order).to_text())
 
-    def _end_job(self, stop: StopBetweenIterations, step: int) -> None:
+    def _end_job(self, stop: StopOrRequeue, step: int) -> None:
         """Requeue, unless Slurm is ending this job itself: cancelled jobs must not come back."""
         if not self._is_wanted():
             say(f"stopped at step {step:,}; Slurm ends this job")

@@ -1,0 +1,46 @@
+"""How a run is asked to stop: by a signal to its process, or by a file in its directory.
+
+A run that is asked finishes the iteration under way and saves it, so that no work is lost. The second signal ends it at
+once; what it has done since its last checkpoint is repeated when it is resumed.
+"""
+
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from types import FrameType
+from typing import Any
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class StopRequest:
+    """Whether the run of this process has been asked to stop."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        self.announced = False
+
+    def ask(self) -> None:
+        self.asked = True
+
+    @contextlib.contextmanager
+    def listening(self, signals: Sequence[int] = SIGNALS) -> Iterator["StopRequest"]:
+        """Let signals ask while this lasts; only a program's main thread gets any."""
+        if threading.current_thread() is not threading.main_thread():
+            yield self
+            return
+        before = {number: signal.signal(number, self.receive) for number in signals}
+        try:
+            yield self
+        finally:
+            self.release(before)
+
+    def receive(self, number: int, frame: FrameType | None) -> None:
+        if self.asked:
+            raise KeyboardInterrupt
+        self.ask()
+
+    def release(self, before: dict[int, Any]) -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)

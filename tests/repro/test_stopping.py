@@ -1,0 +1,93 @@
+"""The first signal lets an iteration finish and saves it; the second stops at once; neither changes a byte."""
+
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from chorus.cli.main import main
+from chorus.runs.lifecycle import resume_run
+from chorus.runs.progress import Silent
+from chorus.runs.run_directory import RunDirectory
+from killing import PATIENCE_SECONDS, in_the_middle_of_an_iteration, lines_since_checkpoint, newest_checkpoint, wait_for
+from running import RUNS, command, environment, logs, status
+
+# Iterations of many steps take long enough for a second signal.
+LONG = ("--total-steps", "400000", "--iteration-steps", "100000")
+
+
+def started(*arguments: str) -> subprocess.Popen:
+    return subprocess.Popen(
+        command("train", *RUNS["probe"], "--seed", "3", *arguments),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(),
+        # Whoever starts the tests in the background makes them ignore it, and children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_the_first_signal_saves_the_iteration_under_way(undisturbed, tmp_path, how, capsys):
+    run = tmp_path / undisturbed["probe"].name
+    process = started("--out", str(tmp_path))
+    wait_for(lambda: in_the_middle_of_an_iteration(run), PATIENCE_SECONDS)
+    assert RunDirectory(run).current_state() == "running"
+    process.send_signal(how)
+    said, shown = process.communicate(timeout=PATIENCE_SECONDS)
+    assert process.returncode == 130
+    saved = newest_checkpoint(run)
+    assert f"stopped; saved up to iteration {saved}, nothing is lost. Resume with: chorus resume {run}" in said
+    assert "which takes about" in shown and "Ctrl-C again stops at once" in shown
+    assert status(run) == {"state": "stopped", "reason": None, "iteration": saved}
+    assert lines_since_checkpoint(run) == 0
+
+    assert main(["list", "runs", "--out", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.startswith("stopped")
+    assert main(["resume", str(run), "--quiet"]) == 0
+    assert logs(run) == logs(undisturbed["probe"])
+
+
+@pytest.mark.slow
+def test_the_second_signal_stops_at_once_and_says_what_is_lost(tmp_path):
+    process = started("--out", str(tmp_path), *LONG)
+    run = wait_for(lambda: next(iter(tmp_path.glob("*__s3")), None), PATIENCE_SECONDS)
+    wait_for(lambda: lines_since_checkpoint(run) > 100, PATIENCE_SECONDS)
+    process.send_signal(signal.SIGINT)
+    time.sleep(1.0)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=PATIENCE_SECONDS)
+    assert process.returncode == 130
+    assert "saved up to iteration 0, what was done since then is lost and will be repeated" in said
+    assert status(run)["state"] == "stopped"
+
+
+def test_a_killed_run_is_listed_as_stopped(killed, tmp_path, capsys):
+    shutil.copytree(killed, tmp_path / killed.name)
+    assert status(killed)["state"] == "running"
+    assert main(["list", "runs", "--out", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.startswith("stopped")
+
+
+def test_a_request_by_file_is_heard_once(killed, undisturbed, tmp_path):
+    run = Path(shutil.copytree(killed, tmp_path / killed.name))
+    directory = RunDirectory(run)
+
+    class Asking:
+        """Asks when training begins, as a grid does while it stops."""
+
+        def __getattr__(self, name):
+            return lambda *about: directory.ask_to_stop() if name == "phase" and about == ("training",) else None
+
+    before = newest_checkpoint(run)
+    assert resume_run(run, Asking())["state"] == "stopped"
+    assert newest_checkpoint(run) == before + 1
+    assert not directory.is_asked_to_stop()
+    assert resume_run(run, Silent())["state"] == "finished"
+    assert logs(run) == logs(undisturbed["probe"])
