@@ -125,7 +125,8 @@ def test_stop_ends_what_is_under_way(tmp_path):
     processes = [one.process for one in engine._running]
     began = time.monotonic()
     engine.stop()
-    assert [process.returncode for process in processes] == [-signal.SIGTERM] * 2
+    # Before they listen, the first of the two signals ends them.
+    assert all(process.returncode in (-signal.SIGINT, -signal.SIGTERM) for process in processes)
     assert engine.wait(0.0) == [] and time.monotonic() - began < PATIENCE_SECONDS
 
 
