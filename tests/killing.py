@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from running import command, environment
+from warm import WarmProcess
 
 Instant = Callable[[Path], bool]
 PATIENCE_SECONDS = 300
@@ -82,7 +83,7 @@ def end_in_the_middle(out: Path, arguments: list[str], how: int, **changes: str)
     return said, process.returncode
 
 
-def kill_at(process: subprocess.Popen, run: Path, instant: Instant) -> None:
+def kill_at(process: WarmProcess, run: Path, instant: Instant) -> None:
     """Stop the process when `instant` holds, make sure that it still does, and kill it."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:

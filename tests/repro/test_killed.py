@@ -19,9 +19,10 @@ from killing import (
     while_a_checkpoint_is_written,
 )
 from running import RUNS, background, chorus, logs, status
+from warm import WarmProcess
 
 
-def kill_after(process: subprocess.Popen, seconds: float) -> None:
+def kill_after(process: WarmProcess, seconds: float) -> None:
     try:
         process.wait(seconds)
     except subprocess.TimeoutExpired:
@@ -72,7 +73,7 @@ def test_kills_at_random_instants_never_change_a_byte(undisturbed, tmp_path):
         assert time.monotonic() - began < PATIENCE_SECONDS
         time.sleep(0.01)
     for _ in range(4):
-        kill_after(process, chance.uniform(0.3, 4.0))
+        kill_after(process, chance.uniform(0.1, 2.0))
         process = background("resume", run)
     assert process.wait(PATIENCE_SECONDS) == 0
     assert logs(run) == logs(expected)

@@ -4,6 +4,7 @@ Only the learner, the replay and the logs outlive an iteration, and a checkpoint
 is killed at any instant and resumed writes the same bytes as one that was never stopped.
 """
 
+import os
 import resource
 import time
 import zlib
@@ -32,8 +33,10 @@ from chorus.training.loop import Collected, Learned, Loop
 from chorus.training.settings import EvaluationSettings
 from chorus.training.stepper import Keys
 
-# Initialisation runs once: optimising it further would take XLA longer than it saves.
-_RUNS_ONCE = {"xla_backend_optimization_level": 1}
+# Initialisation runs once: optimising it further would take XLA longer than it saves. A level that was set for all
+# programs holds for this one, too.
+_LEVEL = "xla_backend_optimization_level"
+_RUNS_ONCE = {} if _LEVEL in os.environ.get("XLA_FLAGS", "") else {_LEVEL: 1}
 
 
 def training_keys(seed: int, iteration: int) -> Keys:
