@@ -22,6 +22,9 @@ _TYPES: dict[str, tuple[tuple[type, ...], str]] = {
     "options": ((Mapping,), "a mapping of names to values"),
     "eval_members": _FLAG,
     "torso": ((CustomTorso, NoneType), "a torso"),
+    "swept": ((tuple,), "a tuple of names"),
+    "study": _TEXT,
+    "problems": ((tuple,), "a tuple of sentences"),
 }
 
 
