@@ -93,9 +93,9 @@ def test_sizes_that_no_machine_has_are_refused_before_anything_is_written(tmp_pa
 
 
 def test_both_problems_are_told_at_once_and_where_nothing_fits_that_is_said(machine, tmp_path):
-    machine(memory=0.1, disk=0.1)
+    machine(memory=0.003, disk=0.1)
     with pytest.raises(ChorusError) as refused:
-        check_resources(ATARI, STATE, tmp_path)
+        check_resources(ATARI, Demand(learner=1_000_000), tmp_path)
     assert str(refused.value).count("not even a small one fits") == 2
 
 
