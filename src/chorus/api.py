@@ -20,6 +20,12 @@ from chorus.runs.run_directory import RunDirectory
 from chorus.training import checkpoint
 
 
+def _as_path(name: str, value: str | Path) -> Path:
+    if not isinstance(value, str | Path) or not str(value):
+        raise ChorusError(f"{name} is {value!r}; it must be a path")
+    return Path(value)
+
+
 def train(
     preset: str,
     env: str,
@@ -53,13 +59,13 @@ def train(
         seed=seed,
         scale=scale,
         hyperparameters=hyperparameters,
-        file=Path(config) if config else None,
+        file=None if config is None else _as_path("config", config),
         options=options,
         eval_members=eval_members,
         torso=custom(torso) if torso is not None else None,
     )
     switches = {"tensorboard": tensorboard, "track": track, "keep_replay": keep_replay}
-    assembly, path = create_run(resolve(request), Path(out), **switches)
+    assembly, path = create_run(resolve(request), _as_path("out", out), **switches)
     train_run(assembly, path, for_terminal(quiet))
     return path
 
@@ -69,8 +75,9 @@ def resume(
 ) -> Path:
     """Resume a run from its last checkpoint; a finished run is left unchanged."""
     load_plugins(plugins)
-    resume_run(Path(run), for_terminal(quiet), torso)
-    return Path(run)
+    path = _as_path("run", run)
+    resume_run(path, for_terminal(quiet), torso)
+    return path
 
 
 def _nothing_to_load(directory: RunDirectory) -> str:
@@ -93,7 +100,7 @@ def load(
 ) -> Player:
     """The newest checkpoint of a run, ready to act: `load(run).predict(observation)`."""
     load_plugins(plugins)
-    path = Path(run)
+    path = _as_path("run", run)
     directory = RunDirectory(path)
     config = stored_config(directory, torso)
     found = checkpoint.find(directory.checkpoints)

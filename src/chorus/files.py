@@ -106,6 +106,17 @@ def sync_directory(path: Path) -> None:
         os.close(handle)
 
 
+def is_alive(process: int) -> bool:
+    """Whether a process of this machine still runs."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
 def whole_lines(path: Path) -> int:
     """Number of bytes up to the last complete line; a killed process may have left half a line."""
     return path.read_bytes().rfind(b"\n") + 1

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from typing import Any
 
 from chorus.errors import ChorusError
 
@@ -43,15 +44,22 @@ def load_plugins(names: Iterable[str] = ()) -> list[str]:
     for entry in entry_points(group=GROUP):
         if entry.module not in _BROKEN and not _is_loaded(entry.module):
             _load_installed(entry)
-    for name in [names] if isinstance(names, str) else names:
+    for name in _checked([names] if isinstance(names, str) else names):
         _load(name)
     return list(_BROKEN.values())
+
+
+def _checked(names: Any) -> list[str]:
+    found = list(names) if isinstance(names, Iterable) else [names]
+    if not all(isinstance(name, str) for name in found):
+        raise ChorusError(f"plugins are {names!r}; they must be a list of names of modules or .py files")
+    return found
 
 
 def load_recorded(names: Iterable[str]) -> list[str]:
     """Import the plugins that a run recorded; returns one sentence per plugin that cannot be imported."""
     problems = load_plugins()
-    for name in names:
+    for name in _checked(names):
         try:
             _load(name)
         except ChorusError as problem:

@@ -163,3 +163,11 @@ def test_help_explains_every_option() -> None:
     command.configure(parser, ())
     assert all(action.help for action in parser._actions)
     assert parser.description.endswith(".")
+
+
+def test_control_characters_do_not_reach_a_title(tmp_path):
+    write_study(tmp_path / "runs", seeds=1)
+    summary = write_report([tmp_path / "runs"], tmp_path / "report.html", title="A \x1b[31mred\x00 title")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "\x1b" not in page and "\x00" not in page
+    assert not {"\x1b", "\x00"} & set(summary.title)

@@ -38,7 +38,7 @@ WRONG_OPTIONS = [
     ((*CARTPOLE, "--members", "inf"), ("--members", "'inf'", "whole number")),
     ((*CARTPOLE, "--members", "0"), ("--members is 0", "at least 1")),
     ((*CARTPOLE, "--members", "-3"), ("--members is -3", "at least 1")),
-    ((*CARTPOLE, "--members", "70000"), ("--members is 70000", "at most 65,535")),
+    ((*CARTPOLE, "--members", "70000"), ("--members is 70000", "at most 1,000")),
     ((*CARTPOLE, "--seed", "-1"), ("--seed is -1", "not be negative")),
     ((*CARTPOLE, "--batch-size", "-8"), ("--batch-size is -8", "at least 1")),
     ((*CARTPOLE, "--buffer-size", "-8"), ("--buffer-size is -8", "at least 1")),

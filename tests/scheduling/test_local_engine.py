@@ -1,6 +1,7 @@
 """The local engine: real processes, real interrupts, real kills."""
 
 import os
+import re
 import signal
 import subprocess
 import textwrap
@@ -8,7 +9,8 @@ import time
 
 import pytest
 
-from chorus.errors import ChorusError
+from chorus.errors import ChorusError, ChorusWarning
+from chorus.runs.run_directory import RunDirectory
 from chorus.scheduling.engines import choose_engine, local
 from chorus.scheduling.engines.local import LocalEngine, workers_that_fit
 from chorus.scheduling.grid import run_grid
@@ -16,7 +18,7 @@ from chorus.scheduling.jobs import jobs_of, memory_bytes
 from chorus.studies.table import find_study
 from killing import PATIENCE_SECONDS, end_in_the_middle, lines_since_checkpoint, wait_for
 from running import chorus, finished_probe_run, logs, status
-from small_jobs import small_jobs, small_sweep
+from small_jobs import ScriptedEngine, small_jobs, small_sweep
 
 PRESET = ("bootstrapped-dqn",)
 
@@ -220,3 +222,27 @@ class _NoProcess:
 
     def poll(self):
         return self.returncode
+
+
+def test_caches_of_killed_sweeps_are_removed_and_those_of_living_ones_stay(tmp_path, monkeypatch):
+    monkeypatch.setattr(local.tempfile, "tempdir", str(tmp_path))
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    names = [f"chorus-compiled-{ended.pid}-abc", f"chorus-compiled-{os.getpid()}-abc", "chorus-compiled-abc-def"]
+    for name in names:
+        (tmp_path / name / "inside").mkdir(parents=True)
+    local.remove_abandoned_caches()
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names[1:])
+
+
+def test_a_grid_says_that_a_run_fell_back_to_an_older_checkpoint_even_if_quiet(tmp_path):
+    (job,) = small_jobs(tmp_path, seeds=1)
+    note = "checkpoint 000007 is damaged (its arrays do not match their hash) and is left aside"
+
+    class Fallback(ScriptedEngine):
+        def end_well(self, job):
+            super().end_well(job)
+            RunDirectory(job.path).write_status("finished", notes=[note])
+
+    with pytest.warns(ChorusWarning, match=re.escape(f"{job.name}: {note}")):
+        run_grid([job], Fallback(), quiet=True)

@@ -205,3 +205,47 @@ def test_a_cluster_of_its_own_is_started_and_ended(tmp_path):
     assert "2 of 2 runs have ended" in done.stdout
     # The token of a cluster that ends with the command is kept nowhere.
     assert not (home / ".ray").exists()
+
+
+OWNER = "CHORUS_RAY_OWNER"
+
+
+def processes_of(owner: int) -> list[int]:
+    """The processes of the cluster that this process started."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if f"{OWNER}={owner}".encode() in path.read_bytes().split(b"\0"):
+                found.append(int(path.parts[2]))
+    return found
+
+
+def listening_addresses(processes: list[int]) -> set[str]:
+    """Where these processes accept connections, as hexadecimal addresses of /proc/net."""
+    sockets = set()
+    for process in processes:
+        for link in Path(f"/proc/{process}/fd").glob("*"):
+            with contextlib.suppress(OSError):
+                sockets.add(os.readlink(link))
+    lines = [
+        line.split() for name in ("tcp", "tcp6") for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]
+    ]
+    return {line[1].split(":")[0] for line in lines if line[3] == "0A" and f"socket:[{line[9]}]" in sockets}
+
+
+LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F"}
+
+
+def test_a_cluster_of_its_own_is_out_of_reach_of_other_machines_and_does_not_outlive_its_owner_for_long(tmp_path):
+    """SIGKILL leaves the owner no chance to end its cluster; the next command does it."""
+    sweep = small_sweep(tmp_path, 1, "--engine", "ray", "--quiet", total_steps=100_000)
+    owner = subprocess.Popen(command(*sweep), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment())
+    wait_for(lambda: list(tmp_path.glob("*__s*/status.json")), PATIENCE_SECONDS)
+    cluster = processes_of(owner.pid)
+    addresses = listening_addresses(cluster)
+    assert len(cluster) >= 4 and addresses and addresses <= LOOPBACK
+    owner.kill()
+    owner.wait()
+    program = "from chorus.scheduling.engines.ray import end_orphans; end_orphans()"
+    subprocess.run([sys.executable, "-c", program], check=True, env=environment())
+    wait_for(lambda: not processes_of(owner.pid), PATIENCE_SECONDS)

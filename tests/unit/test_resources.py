@@ -1,6 +1,7 @@
 """A replay that does not fit is refused before anything is written, with the numbers and what would fit."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,10 +10,10 @@ from chorus.cli.main import main
 from chorus.errors import ChorusError
 from chorus.replay.ring import RingLayout
 from chorus.runs import resources
-from chorus.runs.resources import allocated_bytes, check_resources
+from chorus.runs.resources import Demand, allocated_bytes, check_resources
 
 ATARI = RingLayout(1, 1_000_000, 277_000, (4, 84, 84), np.dtype(np.uint8), frame_stack=4)
-STATE = 200_000_000
+STATE = Demand(learner=200_000_000)
 
 
 @pytest.fixture
@@ -51,10 +52,50 @@ def test_the_sentence_has_the_numbers_and_a_size_that_fits(machine, tmp_path, me
     check_resources(RingLayout(1, fits, 277_000, (4, 84, 84), np.dtype(np.uint8), frame_stack=4), STATE, tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("part", "option"),
+    [
+        ("learner", "--members"),
+        ("batch", "--batch-size"),
+        ("environments", "--num-envs"),
+        ("evaluation", "--eval-envs"),
+    ],
+)
+def test_what_does_not_fit_beside_the_replay_is_named_by_its_option(machine, tmp_path, part, option):
+    machine(memory=16, disk=500)
+    with pytest.raises(ChorusError, match=rf"take 5\d\.\d GB of memory, and 16.0 GB are free; use .*{option}"):
+        check_resources(ATARI, Demand(**{"learner": 1_000_000, part: 50_000_000_000}), tmp_path)
+
+
+def test_a_device_with_memory_of_its_own_is_checked_too(machine, tmp_path):
+    machine(memory=100, disk=500)
+    check_resources(ATARI, STATE, tmp_path, device_bytes=10**9)
+    with pytest.raises(ChorusError, match=r"the replay of 1,000,000 .* GB of the device's memory, and 1.0 GB are free"):
+        check_resources(ATARI, replace(STATE, replay_on_device=True), tmp_path, device_bytes=10**9)
+    with pytest.raises(ChorusError, match="use fewer --members or a smaller network"):
+        check_resources(ATARI, Demand(learner=2 * 10**9), tmp_path, device_bytes=10**9)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (("--members", "60000"), "--members is 60000; it must be at least 1 and at most 1,000"),
+        (("--eval-envs", "1000000000"), "use a smaller --eval-envs"),
+        (("--batch-size", "1000000000", "--buffer-size", "1000000000"), "GB"),
+    ],
+)
+def test_sizes_that_no_machine_has_are_refused_before_anything_is_written(tmp_path, capsys, given, words):
+    asked = ["train", "cerl", "--env", "Probe/Discount-v0", "--scale", "smoke", *given, "--out", str(tmp_path / "runs")]
+    assert main(asked) == 2
+    said = capsys.readouterr().err
+    assert words in said and len(said.splitlines()) == 1
+    assert not (tmp_path / "runs").exists()
+
+
 def test_both_problems_are_told_at_once_and_where_nothing_fits_that_is_said(machine, tmp_path):
-    machine(memory=0.1, disk=0.1)
+    machine(memory=0.003, disk=0.1)
     with pytest.raises(ChorusError) as refused:
-        check_resources(ATARI, STATE, tmp_path)
+        check_resources(ATARI, Demand(learner=1_000_000), tmp_path)
     assert str(refused.value).count("not even a small one fits") == 2
 
 
@@ -63,9 +104,9 @@ def test_what_a_run_has_written_already_counts_as_room_for_it(machine, tmp_path)
     assert allocated_bytes(tmp_path) >= 30_000_000
     small = RingLayout(1, 2_000, 100, (4, 84, 84), np.dtype(np.uint8), frame_stack=4)
     machine(memory=None, disk=0.01)
-    check_resources(small, 0, tmp_path)
+    check_resources(small, Demand(learner=0), tmp_path)
     with pytest.raises(ChorusError, match="on disk"):
-        check_resources(small, 0, tmp_path / "elsewhere")
+        check_resources(small, Demand(learner=0), tmp_path / "elsewhere")
 
 
 def test_memory_left_is_what_every_control_group_above_still_allows(monkeypatch, tmp_path):

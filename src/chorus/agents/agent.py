@@ -109,7 +109,8 @@ def polyak_update(target: Any, online: Any, rate: float) -> Any:
 
 
 # The replay stores the owner of a transition in 16 bits.
-_MEMBERS = Range("be at least 1 and at most 65,535", low=1, high=65_535)
+# Some value maps have a head per pair of members: their tables alone would fill the memory beyond this.
+_MEMBERS = Range("be at least 1 and at most 1,000", low=1, high=1_000)
 
 
 @dataclass(frozen=True, kw_only=True)

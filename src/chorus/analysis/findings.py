@@ -16,6 +16,7 @@ from chorus.analysis.grouping import ComparisonGroup, find_comparison_groups
 from chorus.analysis.questions import Question, find_questions
 from chorus.analysis.results import Series
 from chorus.analysis.wording import FEW_SEEDS, p_value, percent, plural, why_unsettled
+from chorus.runs.logs import printable
 
 ALPHA = 1 - CONFIDENCE
 
@@ -166,7 +167,7 @@ def summarise(context: AnalysisContext, title: str | None = None) -> Summary:
     results = context.results
     advice = advise(context)
     return Summary(
-        title=title or _default_title(results.envs),
+        title=printable(title or _default_title(results.envs)),
         out=None,
         runs=len(results.dataset.runs),
         environments=results.envs,

@@ -145,11 +145,11 @@ def find_run_directories(paths: Sequence[Path | str]) -> list[Path]:
 
 
 def _runs_below(path: Path, above: frozenset[Path] = frozenset()) -> list[Path]:
-    """Follows links, but never back to a folder above."""
+    """Follows links, but never back to a folder above; hidden folders are runs that are being created."""
     here = above | {path.resolve()}
     found: list[Path] = []
     for child in sorted(path.iterdir()):
-        if child.is_dir() and child.resolve() not in here:
+        if child.is_dir() and not child.name.startswith(".") and child.resolve() not in here:
             found += [child] if is_run(child) else _runs_below(child, here)
     return found
 

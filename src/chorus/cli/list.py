@@ -192,7 +192,7 @@ def standing(
 def _runs(out: Path) -> None:
     from chorus.runs.run_directory import RunDirectory
 
-    paths = sorted(path.parent for path in out.glob("*/config.json"))
+    paths = sorted(path.parent for path in out.glob("[!.]*/config.json"))
     for path in paths:
         directory = RunDirectory(path)
         status = directory.read_status()

@@ -108,5 +108,5 @@ def run(args: argparse.Namespace) -> int:
 
 def missing_plugins(dataset: "Dataset") -> list[str]:
     """Load the plugins that the runs were trained with; a sentence for each that is not there any more."""
-    recorded = dict.fromkeys(name for run in dataset.runs for name in run.meta.get("plugins") or ())
-    return load_recorded(name for name in recorded if isinstance(name, str))
+    lists = [found for run in dataset.runs if isinstance(found := run.meta.get("plugins"), list)]
+    return load_recorded(dict.fromkeys(name for names in lists for name in names if isinstance(name, str)))

@@ -4,8 +4,8 @@ The layers, each laid over the one before: the scale's row, the preset and its p
 single options. One error lists all problems of a request.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,6 +15,7 @@ from chorus.config.codec import decode
 from chorus.config.layers import WHOLE_IN_FILES, lay_over, preset_layers, single_member
 from chorus.config.options import Setting, declared_settings, find_setting, settings, settings_in
 from chorus.config.presets import PRESETS, Preset, find_preset
+from chorus.config.request import Request
 from chorus.config.schema import SCALES, Hyperparameters, RunConfig, Scale
 from chorus.config.validation import find_problems
 from chorus.envs.registry import describe
@@ -27,28 +28,6 @@ from chorus.training.policies import Member
 _HEAD: dict[str, Any] = {"preset": str, "scale": Scale, "hyperparameters": Hyperparameters, "seed": int}
 GIVEN = "given as an option"
 Answer = TypeVar("Answer")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Request:
-    """What a user asks for; `options` maps keywords (`learning_rate`) or paths (`agent.torso.dense`) to values.
-
-    `swept` names the options that a sweep or study varies, `study` the study that asks.
-    """
-
-    preset: str | None = None
-    env: str | None = None
-    seed: int | None = None
-    scale: Scale | None = None
-    hyperparameters: Hyperparameters | None = None
-    file: Path | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
-    eval_members: bool = False
-    torso: CustomTorso | None = None
-    swept: tuple[str, ...] = ()
-    study: str | None = None
-    problems: tuple[str, ...] = ()
-    """Sentences about input that could not be read; reported with everything else that is wrong."""
 
 
 @dataclass(frozen=True)

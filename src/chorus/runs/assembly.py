@@ -17,7 +17,7 @@ from chorus.envs.spec import EnvSpec, HostEnvs
 from chorus.errors import ChorusError
 from chorus.randomness import init_key
 from chorus.runs.progress import ProgressView
-from chorus.runs.resources import check_resources, ends_with_episode, ring_layout
+from chorus.runs.resources import check_resources, demand_of, ends_with_episode, ring_layout
 from chorus.runs.run_directory import RunDirectory
 from chorus.runs.stopping import StopRequest
 from chorus.runs.trackers import Tracker
@@ -59,7 +59,8 @@ class Assembly:
         """Check that disk and memory suffice for the run."""
         state = jax.eval_shape(self.agent.init, init_key(0))
         state_bytes = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(state))
-        check_resources(ring_layout(self.config, self.spec), state_bytes, path)
+        demand = demand_of(self.config, self.spec, state_bytes, isinstance(self.loop(), CompiledLoop))
+        check_resources(ring_layout(self.config, self.spec), demand, path, device_memory_bytes())
 
     def make_stepper(
         self,
@@ -170,6 +171,13 @@ class Assembly:
             stop=stop,
             keep_replay=keep_replay,
         )
+
+
+def device_memory_bytes() -> int | None:
+    """The memory of an accelerator; None on a CPU, or if the device does not tell."""
+    device = jax.devices()[0]
+    statistics = device.memory_stats() if device.platform != "cpu" else None
+    return (statistics or {}).get("bytes_limit")
 
 
 def count_parameters(config: RunConfig, spec: EnvSpec) -> int:

@@ -73,16 +73,7 @@ def start_run(
     """
     if RunDirectory(path).exists():
         return resume_run(path, progress, patience_seconds=patience_seconds, stop=stop)
-    _remove_empty(path)
     return train_run(_create(path, config, about), path, progress, stop=stop)
-
-
-def _remove_empty(path: Path) -> None:
-    """Remove what a process leaves that was killed between making a directory and writing its first file."""
-    if path.is_dir() and all(file.name.startswith(".") for file in path.iterdir()):
-        for file in path.iterdir():
-            file.unlink()
-        path.rmdir()
 
 
 def resume_run(
@@ -145,6 +136,7 @@ def train_run(
         # Another process had the lock until now; its replay is gone, and starting again would destroy its logs.
         directory.close()
         return directory.read_status()
+    directory.check_links()
     trackers = _trackers(path, assembly.config, meta)
     training = assembly.training(directory, progress, trackers, bool(meta.get("keep_replay")), stop)
     return training.run()

@@ -1,12 +1,15 @@
-"""The resources of a run: what its replay and checkpoints take of memory and disk, and what is free.
+"""The resources of a run: what its replay, learner and environments take of memory and disk, and what is free.
 
-A mapped file that outgrows its disk kills the process, so such a run is refused before it starts.
+A run that cannot fit is refused before it starts. The numbers are what it takes at least: activations, programs and the
+environments' own memory come on top.
 """
 
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+import numpy as np
 
 from chorus.config.schema import RunConfig
 from chorus.envs.spec import EnvSpec
@@ -19,6 +22,8 @@ _CHECKPOINTS_AT_ONCE = 3
 # The replay is memory-mapped. If less than half of it stays in memory, nearly every batch waits for the disk, and
 # training takes many times as long.
 _SHARE_IN_MEMORY = 0.5
+# An environment and its part of a vector of environments; emulators and physics take more.
+_ENVIRONMENT_BYTES = 1_000
 _GIGABYTE = 1e9
 _OWN_GROUP, _ALL_GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
 
@@ -44,17 +49,62 @@ def ring_layout(config: RunConfig, spec: EnvSpec) -> RingLayout:
     )
 
 
-def check_resources(layout: RingLayout, state_bytes: int, run: Path) -> None:
-    """Refuse a run that does not fit memory or disk, with the numbers and the remedy; the folder need not exist."""
+@dataclass(frozen=True, kw_only=True)
+class Demand:
+    """Bytes of memory that a run takes beside its replay; with `replay_on_device` that is copied as a whole, too."""
+
+    learner: int
+    """Networks, targets and moments."""
+    batch: int = 0
+    environments: int = 0
+    evaluation: int = 0
+    replay_on_device: bool = False
+
+    @property
+    def total(self) -> int:
+        return self.learner + self.batch + self.environments + self.evaluation
+
+    def remedy(self) -> str:
+        sizes = {
+            "fewer --members or a smaller network": self.learner,
+            "a smaller --batch-size": self.batch,
+            "a smaller --num-envs": self.environments,
+            "a smaller --eval-envs": self.evaluation,
+        }
+        return max(sizes, key=lambda name: sizes[name])
+
+
+def demand_of(config: RunConfig, spec: EnvSpec, state_bytes: int, replay_on_device: bool) -> Demand:
+    """An observation is held as it is stored and as the network's input."""
+    pixels = int(np.prod(spec.observation_shape, dtype=int))
+    observation = pixels * (np.dtype(spec.observation_dtype).itemsize + np.dtype(np.float32).itemsize)
+    per_member = config.agent.members if config.replay.sampler.each_its_own else 1
+    return Demand(
+        learner=state_bytes,
+        batch=2 * config.replay.batch_size * per_member * observation,
+        environments=config.env.num_envs * (observation + _ENVIRONMENT_BYTES),
+        evaluation=config.evaluation.slots * (observation + _ENVIRONMENT_BYTES),
+        replay_on_device=replay_on_device,
+    )
+
+
+def check_resources(layout: RingLayout, demand: Demand, run: Path, device_bytes: int | None = None) -> None:
+    """Refuse a run that does not fit memory or disk, with the numbers and the remedy; the folder need not exist.
+
+    `device_bytes` is the memory of a device that has its own, None if it computes in the memory of the machine.
+    """
     problems = []
     present = allocated_bytes(run)
     disk = free_disk_bytes(run) + present
 
     def on_disk(sizes: RingLayout) -> int:
-        return sizes.total_bytes + _CHECKPOINTS_AT_ONCE * state_bytes
+        return sizes.total_bytes + _CHECKPOINTS_AT_ONCE * demand.learner
+
+    def on_device(sizes: RingLayout) -> int:
+        return demand.total + (sizes.total_bytes if demand.replay_on_device else 0)
 
     def in_memory(sizes: RingLayout) -> int:
-        return resident_bytes(sizes) + state_bytes
+        return resident_bytes(sizes) + (demand.total if device_bytes is not None else on_device(sizes))
 
     if on_disk(layout) > disk:
         problems.append(
@@ -64,13 +114,22 @@ def check_resources(layout: RingLayout, state_bytes: int, run: Path) -> None:
         )
     memory = free_memory_bytes()
     if memory is not None and in_memory(layout) > memory:
-        problems.append(
-            f"half of the replay of {layout.capacity:,} transitions and the learner take "
-            f"{in_memory(layout) / _GIGABYTE:.1f} GB of memory, and {memory / _GIGABYTE:.1f} GB are free; "
-            f"{_remedy(layout, in_memory, memory)}"
-        )
+        problems.append(_too_large("half of the replay", "memory", layout, demand, in_memory, memory))
+    if device_bytes is not None and on_device(layout) > device_bytes:
+        replay = "the replay" if demand.replay_on_device else "no part of the replay"
+        problems.append(_too_large(replay, "the device's memory", layout, demand, on_device, device_bytes))
     if problems:
         raise ChorusError("; ".join(problems))
+
+
+def _too_large(
+    replay: str, where: str, layout: RingLayout, demand: Demand, size_of: Callable[[RingLayout], int], free: int
+) -> str:
+    remedy = f"use {demand.remedy()}" if demand.total > free else _remedy(layout, size_of, free)
+    return (
+        f"{replay} of {layout.capacity:,} transitions, the learner, its batches and environments take "
+        f"{size_of(layout) / _GIGABYTE:.1f} GB of {where}, and {free / _GIGABYTE:.1f} GB are free; {remedy}"
+    )
 
 
 def resident_bytes(layout: RingLayout) -> int:

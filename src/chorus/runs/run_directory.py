@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import platform
 import shutil
 import time
 from collections.abc import Mapping
@@ -11,11 +12,23 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from chorus.errors import ChorusError
-from chorus.files import JsonLines, LogMark, discard_unfinished, file_digest, read_json, whole_lines, write_json
+from chorus.files import (
+    JsonLines,
+    LogMark,
+    discard_unfinished,
+    file_digest,
+    is_alive,
+    is_disk_full,
+    read_json,
+    sync_directory,
+    whole_lines,
+    write_json,
+)
 
 # Timings are written after the checkpoint they time, so checkpoints do not record their length.
 _CUT_BACK = ("metrics.jsonl", "episodes.jsonl")
 _TIMINGS = "timings.jsonl"
+_NEW = ".new"
 _STOP = ".stop"
 
 
@@ -44,31 +57,50 @@ class RunDirectory:
             ) from problem
 
     def create(self, config: dict[str, Any], meta: dict[str, Any]) -> None:
-        """Create the directory of a new run; it must not exist."""
+        """Create the directory of a new run, which must not exist.
+
+        It is written aside and renamed: nobody sees it without its files, and of two processes one comes first.
+        """
+        aside = self.path.with_name(f".{self.path.name}.{platform.node()}.{os.getpid()}{_NEW}")
         try:
-            self.path.mkdir(parents=True)
-        except FileExistsError as problem:
-            if not self.exists():
-                raise ChorusError(
-                    f"{self.path} exists already and is no run (no config.json); remove it, or choose another --out"
-                ) from problem
-            raise ChorusError(
-                f"{self.path} exists already; resume it with `chorus resume {self.path}`, or choose another --out"
-            ) from problem
+            self._remove_abandoned()
+            if os.path.lexists(self.path):
+                raise FileExistsError
+            aside.mkdir(parents=True)
+            write_json(aside / "config.json", config)
+            write_json(aside / "meta.json", meta)
+            RunDirectory(aside).write_status("running")
+            aside.rename(self.path)
+            sync_directory(self.path.parent)
         except OSError as problem:
-            raise ChorusError(
-                f"the run directory {self.path} cannot be made ({problem.strerror}); choose another --out"
-            ) from problem
-        try:
-            write_json(self.path / "config.json", config)
-            write_json(self.path / "meta.json", meta)
-            self.write_status("running")
-        except OSError as problem:
+            shutil.rmtree(aside, ignore_errors=True)
+            raise self._not_created(problem) from problem
+
+    def _remove_abandoned(self) -> None:
+        """Remove what processes left that were killed while they created this directory."""
+        if self.path.is_dir() and all(file.name.startswith(".") for file in self.path.iterdir()):
             shutil.rmtree(self.path, ignore_errors=True)
-            raise ChorusError(
+        start = f".{self.path.name}.{platform.node()}."
+        for folder in self.path.parent.glob(f".*{_NEW}"):
+            owner = folder.name.removeprefix(start).removesuffix(_NEW)
+            if folder.name.startswith(start) and owner.isdecimal() and not is_alive(int(owner)):
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def _not_created(self, problem: OSError) -> ChorusError:
+        if self.exists():
+            return ChorusError(
+                f"{self.path} exists already; resume it with `chorus resume {self.path}`, or choose another --out"
+            )
+        if os.path.lexists(self.path):
+            return ChorusError(
+                f"{self.path} exists already and is no run (no config.json); remove it, or choose another --out"
+            )
+        if is_disk_full(problem):
+            return ChorusError(
                 f"the run directory {self.path} cannot be written ({problem.strerror}); make room, or choose another "
                 "--out"
-            ) from problem
+            )
+        return ChorusError(f"the run directory {self.path} cannot be made ({problem.strerror}); choose another --out")
 
     def read_config(self) -> dict[str, Any]:
         if not self.exists():
@@ -174,6 +206,20 @@ class RunDirectory:
         except BlockingIOError:
             return False
         return True
+
+    def check_links(self) -> None:
+        """Refuse links where resuming would write: it would change files outside of the run."""
+        logs = [self.path / name for name in (*_CUT_BACK, _TIMINGS)]
+        rows = list(self.replay.glob("*"))
+        for path in (*self.path.iterdir(), *rows):
+            if path.is_symlink():
+                raise ChorusError(f"{path} is a link to {path.readlink()}; put a copy of the original in its place")
+        for path in (*logs, *rows):
+            if path.is_file() and path.stat().st_nlink > 1:
+                raise ChorusError(
+                    f"{path} has {path.stat().st_nlink} names (hard links), and resuming would change the file under "
+                    "all of them; put a copy in its place"
+                )
 
     def check_logs(self, marks: Mapping[str, LogMark]) -> None:
         """Raise if the logs do not begin with what they held at a checkpoint."""

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from chorus.errors import ChorusError
+from chorus.files import is_alive
 from chorus.runs.resources import free_memory_bytes
 from chorus.scheduling.costs import on_gpu
 from chorus.scheduling.engines import Ended, Engine, with_command
@@ -23,6 +25,7 @@ from chorus.scheduling.jobs import Job, memory_bytes
 
 _SECONDS_TO_STOP = 10.0
 _LAST_LINES = 15
+_CACHE = "chorus-compiled-"
 # NumPy's libraries start one thread per core unless told otherwise.
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -43,7 +46,8 @@ class LocalEngine(Engine):
         self._running: list[_Process] = []
         self._free_gpus = visible_gpus()
         # Seeds of one configuration compile the same programs, so later runs find them in this cache.
-        self._compiled = tempfile.TemporaryDirectory(prefix="chorus-compiled-", ignore_cleanup_errors=True)
+        remove_abandoned_caches()
+        self._compiled = tempfile.TemporaryDirectory(prefix=f"{_CACHE}{os.getpid()}-", ignore_cleanup_errors=True)
 
     @property
     def workers(self) -> int:
@@ -54,7 +58,8 @@ class LocalEngine(Engine):
         gpu = self._free_gpus.pop(0) if on_gpu(job.config) else None
         try:
             process = subprocess.Popen(
-                [sys.executable, "-m", "chorus.scheduling.engines.worker"],
+                # -P: nothing is imported from the working folder.
+                [sys.executable, "-P", "-m", "chorus.scheduling.engines.worker"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=stderr,
@@ -114,6 +119,14 @@ class LocalEngine(Engine):
             return Ended(one.job)
         how = f"ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
         return Ended(one.job, problem=words or f"the process {how} without an error message", hopeless=code == HOPELESS)
+
+
+def remove_abandoned_caches() -> None:
+    """Remove the compilation caches of processes that were killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_CACHE}*-*"):
+        owner = folder.name.removeprefix(_CACHE).partition("-")[0]
+        if owner.isdecimal() and not is_alive(int(owner)):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _environment(job: Job, gpu: str | None, compiled: str) -> dict[str, str]:

@@ -5,9 +5,11 @@ Ray starts the task again and the run resumes from its last checkpoint, so run f
 nodes. Token authentication stays on unless RAY_AUTH_MODE says otherwise (docs/engines.md).
 """
 
+import contextlib
 import logging
 import os
 import secrets
+import signal
 import time
 import warnings
 from collections.abc import Mapping, Sequence
@@ -15,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from chorus.errors import ChorusError
+from chorus.files import is_alive
 from chorus.scheduling.costs import on_gpu
 from chorus.scheduling.engines import Ended, Engine, with_command
 from chorus.scheduling.engines.worker import run_job
@@ -36,6 +39,8 @@ _RETRIES_OF_RAY = 5
 # 90 seconds.
 _PATIENCE_SECONDS = 180.0
 _LAST_LINES = 15
+# In the environment of all processes of a cluster: the process that started it.
+_OWNER = "CHORUS_RAY_OWNER"
 
 
 class RayEngine(Engine):
@@ -120,16 +125,46 @@ def _readable(required: dict[str, float]) -> dict[str, float]:
     return {names[name]: round(amount / 1e9, 1) if name == "memory" else amount for name, amount in required.items()}
 
 
+def end_orphans() -> None:
+    """End the processes of clusters whose owner was killed before it could; they carry its number."""
+    for environment in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            variables = environment.read_bytes().split(b"\0")
+        except OSError:
+            # Another user's, or already gone.
+            continue
+        owner = next((one.partition(b"=")[2] for one in variables if one.startswith(f"{_OWNER}=".encode())), b"")
+        if owner.isdigit() and not is_alive(int(owner)):
+            with contextlib.suppress(OSError):
+                os.kill(int(environment.parent.name), signal.SIGKILL)
+
+
+def _prepare_own_cluster() -> None:
+    """For a cluster that ends with this process: no other machine can reach it, and it has a token of its own."""
+    end_orphans()
+    os.environ[_OWNER] = str(os.getpid())
+    # Ray's switch for the loopback address. Its processes read the variable, and this one the constant.
+    os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
+    ray._private.ray_constants.ENABLE_RAY_CLUSTER = False
+    if not _has_token():
+        os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
+
+
 def _connect(address: str | None) -> None:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    if address is None and not _has_token():
-        # A temporary token for a cluster that ends with this process.
-        os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
+    if address is None:
+        _prepare_own_cluster()
     try:
         with warnings.catch_warnings():
             # Ray forks to start its servers, and JAX warns about forks; each is followed by exec at once.
             warnings.filterwarnings("ignore", message="os.fork", category=RuntimeWarning)
-            ray.init(address=address or "local", namespace="chorus", log_to_driver=False, logging_level=logging.ERROR)
+            ray.init(
+                address=address or "local",
+                include_dashboard=None if address else False,
+                namespace="chorus",
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+            )
     except (ray.exceptions.RayError, ConnectionError, RuntimeError, ValueError, OSError) as problem:
         where = f"the Ray cluster at {address} cannot be used" if address else "no Ray cluster can be started here"
         raise ChorusError(
