@@ -10,10 +10,10 @@ import signal
 import sys
 import traceback
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 import submitit
 
@@ -46,6 +46,16 @@ class Order:
 
     def to_text(self) -> str:
         return json.dumps(asdict(self))
+
+    def after_stop(self, progressed: bool) -> "Order":
+        """The order of the requeued job; a run that is stopped again and again without progress is given up."""
+        stalls = 0 if progressed else self.stalls + 1
+        if stalls >= _STALLS:
+            raise ChorusError(
+                f"stopped {stalls} times in a row without having finished an iteration; ask for more time (--time), or "
+                "use shorter iterations"
+            )
+        return replace(self, stalls=stalls)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,21 +147,17 @@ class Task:
 
     def checkpoint(self, text: str) -> submitit.helpers.DelayedSubmission:
         """The task of the requeued job; submitit calls this when it requeues."""
-        order = json.loads(text) | {"stalls": self._stalls}
-        return submitit.helpers.DelayedSubmission(Task(), Order(**order).to_text())
+        return submitit.helpers.DelayedSubmission(Task(), self._next.to_text())
 
     def _end_job(self, stop: StopBetweenIterations, step: int) -> None:
         """Requeue, unless Slurm is ending this job itself: cancelled jobs must not come back."""
         if not self._is_wanted():
             say(f"stopped at step {step:,}; Slurm ends this job")
             sys.exit(1)
-        self._stalls = self._order.stalls + 1 if step == self._first_step else 0
-        if self._stalls >= _STALLS:
-            self._fail(
-                f"stopped {self._stalls} times without finishing an iteration at step {step:,}; ask for more time "
-                "(--time), or use shorter iterations",
-                hopeless=True,
-            )
+        try:
+            self._next = self._order.after_stop(progressed=step > self._first_step)
+        except ChorusError as problem:
+            self._fail(str(problem), hopeless=True)
         say(f"stopped at step {step:,}; requeueing")
         stop.requeue()
 
@@ -163,7 +169,7 @@ class Task:
         except OSError:
             return True
 
-    def _fail(self, problem: str, hopeless: bool) -> None:
+    def _fail(self, problem: str, hopeless: bool) -> NoReturn:
         say(problem)
         failure = JobFailure(job_id=submitit.JobEnvironment().job_id, problem=problem, hopeless=hopeless)
         failure.write(Path(self._order.failure))
