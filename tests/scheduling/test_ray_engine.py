@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from killing import PATIENCE_SECONDS, end_in_the_middle, lines_since_checkpoint, newest_checkpoint, wait_for
+from processes import holder
 from running import chorus, command, environment, logs
 from small_jobs import small_sweep
 
@@ -115,15 +116,6 @@ def on_this_machine(tmp_path_factory) -> dict[str, dict[str, bytes]]:
     done = chorus(*STUDY, "--out", out)
     assert done.returncode == 0, done.stderr
     return {run.name: logs(run) for run in out.glob("*__s*")}
-
-
-def holder(run: Path) -> int | None:
-    """The process that has a run's folder locked, found by the file it holds open."""
-    for link in Path("/proc").glob("[0-9]*/fd/*"):
-        with contextlib.suppress(OSError):
-            if link.readlink() == run / "config.json":
-                return int(link.parts[2])
-    return None
 
 
 def a_run_in_the_middle(out: Path) -> tuple[Path, int] | None:

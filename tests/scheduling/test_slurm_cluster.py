@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("submitit")
-
 from killing import PATIENCE_SECONDS, end_in_the_middle, newest_checkpoint, wait_for
 from running import chorus, command, environment, logs
 from slurm_cluster import slurm  # noqa: F401 - a fixture
