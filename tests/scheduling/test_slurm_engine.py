@@ -13,7 +13,7 @@ from chorus.scheduling.engines.local import LocalEngine
 from chorus.scheduling.engines.slurm import Cluster, SlurmEngine, own_folder
 from chorus.scheduling.engines.slurm_queue import JobState
 from chorus.scheduling.engines.slurm_request import SlurmRequest
-from chorus.scheduling.engines.slurm_task import Order, StopBetweenIterations, Stopped
+from chorus.scheduling.engines.slurm_task import Order, StopBetweenIterations, Stopped, Task
 from chorus.scheduling.grid import run_grid
 from chorus.scheduling.view import GridLines, Snapshot
 from killing import PATIENCE_SECONDS, newest_checkpoint
@@ -61,8 +61,8 @@ class Interfering(GridLines):
 
 @pytest.mark.slow
 def test_signalled_runs_are_requeued_and_have_the_bytes_of_the_local_engine(tmp_path):
-    signals = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)
-    jobs = small_jobs(tmp_path / "slurm", seeds=3, total_steps=12_000)
+    signals = (signal.SIGTERM, signal.SIGUSR1)
+    jobs = small_jobs(tmp_path / "slurm", seeds=2, total_steps=8_000)
     view = Interfering(dict(zip((job.path for job in jobs), signals, strict=True)))
     result = run_grid(jobs, local_engine(jobs), view=view)
     assert result.exit_code == 0, result.failures
@@ -71,7 +71,7 @@ def test_signalled_runs_are_requeued_and_have_the_bytes_of_the_local_engine(tmp_
     for number in signals:
         (log,) = [text for text in said if f"received {number.name}; stopping after this iteration" in text]
         assert "requeueing" in log
-    here = small_jobs(tmp_path / "local", seeds=3, total_steps=12_000)
+    here = small_jobs(tmp_path / "local", seeds=2, total_steps=8_000)
     assert run_grid(here, LocalEngine(2), quiet=True).exit_code == 0
     assert [logs(job.path) for job in jobs] == [logs(job.path) for job in here]
     # Nothing is left that a later command would take for jobs in the queue.
@@ -91,7 +91,7 @@ def test_a_failure_is_reported_by_the_job_and_a_hopeless_one_is_not_retried(tmp_
 
 @pytest.mark.slow
 def test_a_job_that_ends_without_a_word_is_tried_again_and_resumed(tmp_path):
-    jobs = small_jobs(tmp_path, seeds=1, total_steps=12_000)
+    jobs = small_jobs(tmp_path, seeds=1, total_steps=8_000)
     view = Interfering({jobs[0].path: signal.SIGKILL})
     result = run_grid(jobs, local_engine(jobs), view=view)
     assert result.exit_code == 0, result.failures
@@ -99,36 +99,44 @@ def test_a_job_that_ends_without_a_word_is_tried_again_and_resumed(tmp_path):
     assert any("resumed near step" in message for message in view.said)
 
 
+@pytest.fixture
+def restored_signals():
+    numbers = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM)
+    before = {number: signal.getsignal(number) for number in numbers}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2])
+@pytest.mark.usefixtures("restored_signals")
 def test_a_signal_ends_a_run_between_iterations(number):
-    stop, before = StopBetweenIterations(PATIENCE_SECONDS), signal.getsignal(number)
-    stop_again = None
-    try:
-        with pytest.raises(Stopped), stop.listening():
-            stop.phase("training")
-            signal.raise_signal(number)
-            signal.raise_signal(number)
-            for phase in ("evaluating individual", "saving"):
-                stop.phase(phase)
-            stop_again = "reached the next iteration"
-            stop.phase("training")
-    finally:
-        for one in (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2):
-            signal.signal(one, before if one == number else signal.SIG_DFL)
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    assert stop_again == "reached the next iteration"
+    stop, seen = StopBetweenIterations(PATIENCE_SECONDS), []
+    with pytest.raises(Stopped), stop.listening():
+        stop.phase("training")
+        signal.raise_signal(number)
+        signal.raise_signal(number)
+        for phase in ("evaluating individual", "saving", "training"):
+            seen.append(phase)
+            stop.phase(phase)
+    assert seen[-1] == "training"
+    # Slurm repeats its signals; they must not end a process that requeues its job.
+    signal.raise_signal(number)
 
 
+@pytest.mark.usefixtures("restored_signals")
 def test_an_iteration_that_takes_too_long_is_cut():
     stop = StopBetweenIterations(0.01)
-    try:
-        with pytest.raises(Stopped), stop.listening():
-            signal.raise_signal(signal.SIGUSR1)
-            while True:
-                signal.pause()
-    finally:
-        for one in (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM):
-            signal.signal(one, signal.SIG_DFL)
+    with pytest.raises(Stopped), stop.listening():
+        signal.raise_signal(signal.SIGUSR1)
+        while True:
+            signal.pause()
+
+
+def test_a_job_that_is_requeued_before_its_run_began_has_the_same_order():
+    text = Order(message={"path": "somewhere"}, failure="", grace_seconds=1.0).to_text()
+    again = Task().checkpoint(text)
+    assert isinstance(again.function, Task) and again.args == (text,)
 
 
 def test_a_run_that_never_finishes_an_iteration_is_given_up():

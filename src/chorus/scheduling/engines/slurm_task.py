@@ -95,7 +95,8 @@ class StopBetweenIterations(Silent):
 
     @contextlib.contextmanager
     def listening(self) -> Iterator[None]:
-        """Take over the signals; the handlers of submitit are set again at the end."""
+        """Take over the signals from submitit. Afterwards they are ignored: Slurm repeats them, and what a run that has
+        ended or stopped still does must not be interrupted."""
         handlers = {**dict.fromkeys(_SIGNALS, self._ask), signal.SIGALRM: self._end_now}
         self._before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
         try:
@@ -103,8 +104,7 @@ class StopBetweenIterations(Silent):
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0.0)
             for number in _SIGNALS:
-                # Slurm repeats its signals, and what follows must not be interrupted.
-                signal.signal(number, signal.SIG_IGN if self._asked else self._before[number])
+                signal.signal(number, signal.SIG_IGN)
 
     def requeue(self) -> None:
         """Submitit stores the task of `Task.checkpoint`, requeues the job and exits."""
@@ -130,6 +130,9 @@ class StopBetweenIterations(Silent):
 class Task:
     """What submitit calls in a job, and calls again after the job was requeued."""
 
+    _next: Order | None = None
+    """The order of the requeued job; None until the run has stopped."""
+
     def __call__(self, text: str) -> None:
         self._order = Order(**json.loads(text))
         path = Path(self._order.message["path"])
@@ -146,8 +149,8 @@ class Task:
             self._fail("\n".join(traceback.format_exc().splitlines()[-_LAST_LINES:]), hopeless=False)
 
     def checkpoint(self, text: str) -> submitit.helpers.DelayedSubmission:
-        """The task of the requeued job; submitit calls this when it requeues."""
-        return submitit.helpers.DelayedSubmission(Task(), self._next.to_text())
+        """The task of the requeued job; submitit calls this when it requeues, perhaps before the run has begun."""
+        return submitit.helpers.DelayedSubmission(Task(), self._next.to_text() if self._next else text)
 
     def _end_job(self, stop: StopBetweenIterations, step: int) -> None:
         """Requeue, unless Slurm is ending this job itself: cancelled jobs must not come back."""
