@@ -196,3 +196,60 @@ def test_however_narrow_the_terminal_algorithm_and_seed_can_be_read(width):
     for name in names:
         (line,) = [line for line in lines if name.split("__", 1)[1] in line]
         assert "123,456/500,000" in line and line.rstrip().endswith("left") and len(line) <= width
+
+
+def test_runs_in_the_engines_queue_are_counted_with_their_reasons(tmp_path):
+    """Queued, running, back in the queue and running again: only the time outside the queue is an attempt."""
+
+    class Queueing(ScriptedEngine):
+        """Takes all runs at once and works on one; the first is sent back once."""
+
+        def __init__(self) -> None:
+            super().__init__(1)
+            self.script = [
+                {first.name: "PENDING (Priority)", second.name: "PENDING (Priority)"},
+                {second.name: "PENDING (Resources)"},
+                {first.name: "PENDING (BeginTime)", second.name: "PENDING (Resources)"},
+                {second.name: "PENDING (Resources)"},
+                {},
+            ]
+
+        @property
+        def capacity(self) -> int:
+            return 2
+
+        def queued(self):
+            return self.script[0]
+
+        def wait(self, seconds):
+            if len(self.script) > 1:
+                self.script.pop(0)
+                return []
+            return super().wait(seconds)
+
+    class Told(GridLines):
+        def __init__(self) -> None:
+            super().__init__()
+            self.said, self.sentences = [], []
+
+        def say(self, message: str) -> None:
+            self.said.append(message)
+
+        def update(self, snapshot) -> None:
+            self.sentences.append(snapshot.sentence().partition(";")[0])
+
+    first, second = jobs = small_jobs(tmp_path)
+    view = Told()
+    assert run_grid(jobs, Queueing(), view=view).exit_code == 0
+    assert view.sentences[:3] == [
+        "0 of 2 runs done, 1 under way, 1 queued: PENDING (Resources)",
+        "0 of 2 runs done, 0 under way, 2 queued: 1 PENDING (BeginTime), 1 PENDING (Resources)",
+        "0 of 2 runs done, 1 under way, 1 queued: PENDING (Resources)",
+    ]
+    assert [message for message in view.said if message.startswith(first.name)] == [
+        f"{first.name}: started",
+        f"{first.name}: back in the queue, PENDING (BeginTime)",
+        f"{first.name}: started",
+        f"{first.name}: finished",
+    ]
+    assert view.said.count(f"{second.name}: started") == 1

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from killing import PATIENCE_SECONDS, end_in_the_middle, lines_since_checkpoint, newest_checkpoint, wait_for
+from processes import holder
 from running import chorus, command, environment, logs
 from small_jobs import small_sweep
 
@@ -117,15 +118,6 @@ def on_this_machine(tmp_path_factory) -> dict[str, dict[str, bytes]]:
     return {run.name: logs(run) for run in out.glob("*__s*")}
 
 
-def holder(run: Path) -> int | None:
-    """The process that has a run's folder locked, found by the file it holds open."""
-    for link in Path("/proc").glob("[0-9]*/fd/*"):
-        with contextlib.suppress(OSError):
-            if link.readlink() == run / "config.json":
-                return int(link.parts[2])
-    return None
-
-
 def a_run_in_the_middle(out: Path) -> tuple[Path, int] | None:
     for run in out.glob("*__s*"):
         if newest_checkpoint(run) >= 1 and lines_since_checkpoint(run) > 0 and (process := holder(run)):
@@ -226,7 +218,7 @@ def listening_addresses(processes: list[int]) -> set[str]:
     for process in processes:
         for link in Path(f"/proc/{process}/fd").glob("*"):
             with contextlib.suppress(OSError):
-                sockets.add(os.readlink(link))
+                sockets.add(str(link.readlink()))
     lines = [
         line.split() for name in ("tcp", "tcp6") for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]
     ]

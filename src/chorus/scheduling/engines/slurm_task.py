@@ -9,10 +9,10 @@ import json
 import signal
 import sys
 import traceback
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 import submitit
 
@@ -24,8 +24,10 @@ from chorus.runs.stopping import StopRequest
 from chorus.scheduling.engines.slurm_queue import is_running
 from chorus.scheduling.engines.worker import HOPELESS, run_job
 
-# Slurm pre-empts by SIGTERM, announces the end of the time by SIGUSR2 (submitit's choice), and people use SIGUSR1.
-_SIGNALS = (signal.SIGUSR2, signal.SIGUSR1, signal.SIGTERM)
+# Slurm pre-empts by SIGTERM, announces the end of the time by SIGUSR2 (submitit's choice), and people use SIGUSR1. The
+# alarm ends the grace period.
+_FROM_SLURM = (signal.SIGUSR2, signal.SIGUSR1, signal.SIGTERM)
+SIGNALS = (*_FROM_SLURM, signal.SIGALRM)
 # As for a Ray task: the locks of a node that died are released late.
 _PATIENCE_SECONDS = 180.0
 _LAST_LINES = 15
@@ -46,6 +48,16 @@ class Order:
 
     def to_text(self) -> str:
         return json.dumps(asdict(self))
+
+    def after_stop(self, progressed: bool) -> "Order":
+        """The order of the requeued job; a run that is stopped again and again without progress is given up."""
+        stalls = 0 if progressed else self.stalls + 1
+        if stalls >= _STALLS:
+            raise ChorusError(
+                f"stopped {stalls} times in a row without having finished an iteration; ask for more time (--time), or "
+                "use shorter iterations"
+            )
+        return replace(self, stalls=stalls)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,20 +102,24 @@ class StopOrRequeue(StopRequest):
             signal.setitimer(signal.ITIMER_REAL, self._grace_seconds)
 
     def release(self, before: dict[int, Any]) -> None:
-        """The handlers of submitit are set again, unless the job is about to end: that must not be interrupted."""
+        """Submitit does not get its signals back: Slurm repeats them, and what a run that has ended or stopped still
+        does must not be interrupted."""
         self._before = before
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         for number in before:
-            signal.signal(number, signal.SIG_IGN if self.asked else before[number])
+            signal.signal(number, signal.SIG_IGN)
 
     def requeue(self) -> None:
         """Submitit stores the task of `Task.checkpoint`, requeues the job and exits."""
-        handle = next(self._before[number] for number in _SIGNALS if callable(self._before[number]))
+        handle = next(self._before[number] for number in _FROM_SLURM if callable(self._before[number]))
         handle(signal.SIGTERM, None)
 
 
 class Task:
     """What submitit calls in a job, and calls again after the job was requeued."""
+
+    _next: Order | None = None
+    """The order of the requeued job; None until the run has stopped."""
 
     def __call__(self, text: str) -> None:
         self._order = Order(**json.loads(text))
@@ -111,7 +127,7 @@ class Task:
         self._first_step = _saved_step(path)
         stop = StopOrRequeue(self._order.grace_seconds)
         try:
-            with stop.listening((*_SIGNALS, signal.SIGALRM)), contextlib.suppress(KeyboardInterrupt):
+            with stop.listening(SIGNALS), contextlib.suppress(KeyboardInterrupt):
                 run_job(self._order.message, _PATIENCE_SECONDS, stop)
             if stop.asked and not RunDirectory(path).has_ended():
                 self._end_job(stop, _saved_step(path))
@@ -121,22 +137,18 @@ class Task:
             self._fail("\n".join(traceback.format_exc().splitlines()[-_LAST_LINES:]), hopeless=False)
 
     def checkpoint(self, text: str) -> submitit.helpers.DelayedSubmission:
-        """The task of the requeued job; submitit calls this when it requeues."""
-        order = json.loads(text) | {"stalls": self._stalls}
-        return submitit.helpers.DelayedSubmission(Task(), Order(**order).to_text())
+        """The task of the requeued job; submitit calls this when it requeues, perhaps before the run has begun."""
+        return submitit.helpers.DelayedSubmission(Task(), self._next.to_text() if self._next else text)
 
     def _end_job(self, stop: StopOrRequeue, step: int) -> None:
         """Requeue, unless Slurm is ending this job itself: cancelled jobs must not come back."""
         if not self._is_wanted():
             say(f"stopped at step {step:,}; Slurm ends this job")
             sys.exit(1)
-        self._stalls = self._order.stalls + 1 if step == self._first_step else 0
-        if self._stalls >= _STALLS:
-            self._fail(
-                f"stopped {self._stalls} times without finishing an iteration at step {step:,}; ask for more time "
-                "(--time), or use shorter iterations",
-                hopeless=True,
-            )
+        try:
+            self._next = self._order.after_stop(progressed=step > self._first_step)
+        except ChorusError as problem:
+            self._fail(str(problem), hopeless=True)
         say(f"stopped at step {step:,}; requeueing")
         stop.requeue()
 
@@ -148,7 +160,7 @@ class Task:
         except OSError:
             return True
 
-    def _fail(self, problem: str, hopeless: bool) -> None:
+    def _fail(self, problem: str, hopeless: bool) -> NoReturn:
         say(problem)
         failure = JobFailure(job_id=submitit.JobEnvironment().job_id, problem=problem, hopeless=hopeless)
         failure.write(Path(self._order.failure))
