@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # Commands end with what to run next, and nobody has `chorus` on the path yet.
 ON_PATH = command -v chorus >/dev/null || echo "chorus is $(BIN)/chorus; '. $(BIN)/activate' lets you type chorus"
 
-.PHONY: help setup demo demo-short test test-sb3 lint check bench bench-peers format clean
+.PHONY: help setup demo demo-short test torture test-sb3 lint check bench bench-peers format clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -29,6 +29,10 @@ demo-short: setup  ## the same as small as it can be, a minute or two: does ever
 
 test: setup  ## the whole suite
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests
+
+TORTURE ?= 30
+torture: setup  ## random kills, damage, wrong input, full disks; minutes, or hours with TORTURE=1000 kills
+	cd tests/torture && ../../$(BIN)/python -m campaign --kills $(TORTURE)
 
 lint: setup  ## format, lint, types
 	$(BIN)/ruff format --check .

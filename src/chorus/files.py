@@ -49,10 +49,14 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     sync_directory(path.parent)
 
 
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
 def is_disk_full(problem: BaseException) -> bool:
-    """Whether an error says that no space, no file or no quota is left; safetensors says so in words only."""
-    full = isinstance(problem, OSError) and problem.errno in (errno.ENOSPC, errno.EDQUOT)
-    return full or "(os error 28)" in str(problem)
+    """Whether an error says that no space, no file or no quota is left, or that a limit of file sizes was reached;
+    safetensors says so in words only."""
+    full = isinstance(problem, OSError) and problem.errno in _FULL
+    return full or any(f"(os error {number})" in str(problem) for number in _FULL)
 
 
 def parse_json(text: str | bytes, **options: Any) -> Any:
