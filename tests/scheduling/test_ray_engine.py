@@ -226,7 +226,7 @@ def listening_addresses(processes: list[int]) -> set[str]:
     for process in processes:
         for link in Path(f"/proc/{process}/fd").glob("*"):
             with contextlib.suppress(OSError):
-                sockets.add(os.readlink(link))
+                sockets.add(str(link.readlink()))
     lines = [
         line.split() for name in ("tcp", "tcp6") for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]
     ]
