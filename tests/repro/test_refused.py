@@ -4,11 +4,17 @@ import json
 import shutil
 from pathlib import Path
 
+import jax
 import pytest
 
 import chorus
 from chorus.cli.main import main
 from chorus.errors import ChorusWarning
+from chorus.runs.assembly import Assembly
+from chorus.runs.lifecycle import stored_config
+from chorus.runs.resources import ring_layout
+from chorus.runs.resuming import find_resumable
+from chorus.runs.run_directory import RunDirectory
 from chorus.training.checkpoint import manifest_digest
 from killing import newest_checkpoint
 from running import logs
@@ -113,6 +119,18 @@ def test_a_log_that_fits_the_checkpoint_before_falls_back_to_it(run, undisturbed
 def test_replay_files_of_another_size_are_refused(run, capsys):
     cut(run / "replay" / "reward.bin", 40)
     assert "reward.bin has 40 bytes, and the replay of this configuration has" in refused(run, capsys)
+
+
+def test_a_kill_before_the_oldest_checkpoint_was_removed_leaves_one_that_is_not_protected(run):
+    """Otherwise the ring, which has room for the rows of two checkpoints, might be full too early."""
+    newest = newest_checkpoint(run)
+    third = run / "checkpoints" / f"{newest - 2:06d}"
+    shutil.copytree(run / "checkpoints" / f"{newest - 1:06d}", third)
+    assembly = Assembly.of(stored_config(RunDirectory(run)))
+    like = jax.eval_shape(assembly.agent.init, jax.random.key(0))
+    layout = ring_layout(assembly.config, assembly.spec)
+    resumed = find_resumable(RunDirectory(run), layout, assembly.config.to_json(), like)
+    assert [kept.path.name for kept in resumed.kept] == [f"{newest - 1:06d}", f"{newest:06d}"]
 
 
 def as_older_version(run: Path) -> None:

@@ -85,7 +85,7 @@ def test_disk_use_is_the_peak_and_the_mean_checkpoint(tmp_path: Path) -> None:
     assert disk_use(tmp_path) is None
     values = [("system/disk_megabytes", 7.0), ("system/disk_megabytes", 5.0)]
     values += [("system/checkpoint_megabytes", 1.0), ("system/checkpoint_megabytes", 3.0)]
-    lines = [json.dumps({"metric": metric, "value": value}) for metric, value in values]
+    lines = [json.dumps({"iteration": 1, "metric": metric, "value": value}) for metric, value in values]
     (tmp_path / "timings.jsonl").write_text("\n".join([*lines, '{"metric"']))
     assert disk_use(tmp_path) == (7.0, np.mean([1.0, 3.0]))
 

@@ -67,6 +67,14 @@ def test_what_does_not_fit_beside_the_replay_is_named_by_its_option(machine, tmp
         check_resources(ATARI, Demand(**{"learner": 1_000_000, part: 50_000_000_000}), tmp_path)
 
 
+def test_a_run_that_is_resumed_gets_no_advice_about_options_that_resume_lacks(machine, tmp_path):
+    machine(memory=0.1, disk=0.1)
+    with pytest.raises(ChorusError) as refused:
+        check_resources(ATARI, STATE, tmp_path, 10**6, resumed=True)
+    said = str(refused.value)
+    assert "--" not in said and said.count("make room there") == said.count("end other programs") == 1
+
+
 def test_a_device_with_memory_of_its_own_is_checked_too(machine, tmp_path):
     machine(memory=100, disk=500)
     check_resources(ATARI, STATE, tmp_path, device_bytes=10**9)

@@ -17,6 +17,7 @@ import numpy as np
 
 from chorus.analysis.loading import Dataset, assemble
 from chorus.analysis.results import Results
+from chorus.analysis.wording import spreadsheet_cell
 from chorus.envs.atari_games import find_game
 from chorus.errors import ChorusError
 from chorus.files import parse_json, replacing, write_text
@@ -165,13 +166,8 @@ def _write_csv(path: Path, columns: tuple[str, ...], rows: Any) -> Path:
     with replacing(path) as file:
         writer = csv.writer(codecs.getwriter("utf-8")(file), lineterminator="\n")
         writer.writerow(columns)
-        writer.writerows(map(_cell, row) for row in rows)
+        writer.writerows(map(spreadsheet_cell, row) for row in rows)
     return path
-
-
-def _cell(value: Any) -> Any:
-    """Text that a spreadsheet would read as a formula is quoted, so that nothing runs when the file is opened."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
 
 
 @dataclass

@@ -2,12 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from chorus.analysis.bootstrap import ENOUGH_SEEDS, FEWEST_RUNS, IntervalEstimate
 
 FEW_SEEDS = f"With fewer than {ENOUGH_SEEDS} seeds the coverage of intervals was not measured: take this as a hint."
+
+
+def spreadsheet_cell(value: Any) -> Any:
+    """Text that a spreadsheet would compute as a formula is quoted, so that nothing runs when the file is opened."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
 
 
 def plural(count: int, noun: str) -> str:

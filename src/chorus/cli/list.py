@@ -190,12 +190,14 @@ def standing(
 
 
 def _runs(out: Path) -> None:
+    from chorus.runs.logs import printable
     from chorus.runs.run_directory import RunDirectory
 
     paths = sorted(path.parent for path in out.glob("[!.]*/config.json"))
     for path in paths:
         directory = RunDirectory(path)
         status = directory.read_status()
-        print(f"{directory.current_state():<9} iteration {status.get('iteration', 0):>4}   {path}")
+        reason = f"   ({printable(status['reason'])})" if status["reason"] else ""
+        print(f"{directory.current_state():<9} iteration {status.get('iteration', 0):>4}   {path}{reason}")
     if not paths:
         print(f"no runs in {out}; `chorus train PRESET --env ID` makes one")

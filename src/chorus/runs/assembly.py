@@ -55,12 +55,12 @@ class Assembly:
                 f"({type(problem).__name__}: {first_line}); change agent.torso"
             ) from problem
 
-    def check_resources(self, path: Path) -> None:
+    def check_resources(self, path: Path, *, resumed: bool = False) -> None:
         """Check that disk and memory suffice for the run."""
         state = jax.eval_shape(self.agent.init, init_key(0))
         state_bytes = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(state))
         demand = demand_of(self.config, self.spec, state_bytes, isinstance(self.loop(), CompiledLoop))
-        check_resources(ring_layout(self.config, self.spec), demand, path, device_memory_bytes())
+        check_resources(ring_layout(self.config, self.spec), demand, path, device_memory_bytes(), resumed=resumed)
 
     def make_stepper(
         self,

@@ -93,7 +93,7 @@ def resume_run(
     validate_stored(config, directory)
     prepare(config.runtime)
     assembly = Assembly.of(config)
-    assembly.check_resources(path)
+    assembly.check_resources(path, resumed=True)
     return train_run(assembly, path, progress, patience_seconds, stop)
 
 

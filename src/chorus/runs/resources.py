@@ -88,10 +88,13 @@ def demand_of(config: RunConfig, spec: EnvSpec, state_bytes: int, replay_on_devi
     )
 
 
-def check_resources(layout: RingLayout, demand: Demand, run: Path, device_bytes: int | None = None) -> None:
+def check_resources(
+    layout: RingLayout, demand: Demand, run: Path, device_bytes: int | None = None, *, resumed: bool = False
+) -> None:
     """Refuse a run that does not fit memory or disk, with the numbers and the remedy; the folder need not exist.
 
-    `device_bytes` is the memory of a device that has its own, None if it computes in the memory of the machine.
+    `device_bytes` is the memory of a device that has its own, None if it computes in the memory of the machine. The
+    sizes of a run that is `resumed` are what they are: only room can be made.
     """
     problems = []
     present = allocated_bytes(run)
@@ -110,26 +113,31 @@ def check_resources(layout: RingLayout, demand: Demand, run: Path, device_bytes:
         problems.append(
             f"the replay of {layout.capacity:,} transitions and its checkpoints take {on_disk(layout) / _GIGABYTE:.1f} "
             f"GB on disk, and {_existing(run)} has {disk / _GIGABYTE:.1f} GB for them; "
-            f"{_remedy(layout, on_disk, disk)}, or another --out"
+            + ("make room there" if resumed else f"{_remedy(layout, on_disk, disk)}, or another --out")
         )
     memory = free_memory_bytes()
     if memory is not None and in_memory(layout) > memory:
-        problems.append(_too_large("half of the replay", "memory", layout, demand, in_memory, memory))
+        remedy = "end other programs" if resumed else _remedy_in_memory(layout, demand, in_memory, memory)
+        problems.append(f"{_too_large('half of the replay', 'memory', layout, in_memory, memory)}; {remedy}")
     if device_bytes is not None and on_device(layout) > device_bytes:
         replay = "the replay" if demand.replay_on_device else "no part of the replay"
-        problems.append(_too_large(replay, "the device's memory", layout, demand, on_device, device_bytes))
+        remedy = "use a larger one" if resumed else _remedy_in_memory(layout, demand, on_device, device_bytes)
+        size = _too_large(replay, "the device's memory", layout, on_device, device_bytes)
+        problems.append(f"{size}; {remedy}")
     if problems:
         raise ChorusError("; ".join(problems))
 
 
-def _too_large(
-    replay: str, where: str, layout: RingLayout, demand: Demand, size_of: Callable[[RingLayout], int], free: int
-) -> str:
-    remedy = f"use {demand.remedy()}" if demand.total > free else _remedy(layout, size_of, free)
+def _too_large(replay: str, where: str, layout: RingLayout, size_of: Callable[[RingLayout], int], free: int) -> str:
     return (
         f"{replay} of {layout.capacity:,} transitions, the learner, its batches and environments take "
-        f"{size_of(layout) / _GIGABYTE:.1f} GB of {where}, and {free / _GIGABYTE:.1f} GB are free; {remedy}"
+        f"{size_of(layout) / _GIGABYTE:.1f} GB of {where}, and {free / _GIGABYTE:.1f} GB are free"
     )
+
+
+def _remedy_in_memory(layout: RingLayout, demand: Demand, size_of: Callable[[RingLayout], int], free: int) -> str:
+    """What is largest is to be smaller: the replay, or another part that alone does not fit."""
+    return f"use {demand.remedy()}" if demand.total > free else _remedy(layout, size_of, free)
 
 
 def resident_bytes(layout: RingLayout) -> int:

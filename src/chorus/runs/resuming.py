@@ -49,7 +49,8 @@ def find_resumable(
     ring.cursor = Cursor(*(column.copy() for column in newest.cursor))
     for complaint in found.complaints:
         warn(complaint)
-    return Resumed(ring, found.intact, state, found.complaints)
+    # A kill before the oldest one was removed leaves three, and the ring has room for the rows of two.
+    return Resumed(ring, found.intact[-checkpoint.KEPT :], state, found.complaints)
 
 
 def _check_format(one: Checkpoint, directory: RunDirectory) -> None:

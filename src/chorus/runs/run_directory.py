@@ -30,6 +30,7 @@ _CUT_BACK = ("metrics.jsonl", "episodes.jsonl")
 _TIMINGS = "timings.jsonl"
 _NEW = ".new"
 _STOP = ".stop"
+_RESTORE = "restore it (the manifest of a checkpoint has the configuration under 'config')"
 
 
 class RunDirectory:
@@ -116,9 +117,9 @@ class RunDirectory:
         try:
             content = read_json(self.path / name)
         except (OSError, ValueError) as problem:
-            raise ChorusError(f"{self.path / name} cannot be read ({problem}); restore it") from problem
+            raise ChorusError(f"{self.path / name} cannot be read ({problem}); {_RESTORE}") from problem
         if not isinstance(content, dict):
-            raise ChorusError(f"{self.path / name} holds no object; restore it")
+            raise ChorusError(f"{self.path / name} holds no object; {_RESTORE}")
         return content
 
     def read_status(self) -> dict[str, Any]:

@@ -153,7 +153,7 @@ class Training:
             if len(self.diverged) == self.loop.members:
                 return self._end("diverged", iteration, "no member has finite values any more")
             saved, costs = self._save(state, ring, iteration, step, kept[-1] if kept else None)
-            kept = [*kept, saved][-2:]
+            kept = [*kept, saved][-checkpoint.KEPT :]
             self._log_timings(iteration, step, timings | costs)
             if self._asked_to_stop() and iteration < schedule.iterations:
                 self.directory.write_status("stopped", iteration=iteration, **self._marked())

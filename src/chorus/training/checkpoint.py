@@ -27,7 +27,7 @@ from chorus.replay.ring import Block, Cursor, Ring, RingLayout
 FORMAT = 2
 """Of manifests. Those of format 1 have no configuration, and no hashes of logs and of whole blocks."""
 
-_KEPT = 2
+KEPT = 2
 _STATE, _MANIFEST, _ASIDE = "state.safetensors", "manifest.json", ".writing"
 
 
@@ -168,7 +168,7 @@ def _prune(directory: Path, iteration: int) -> None:
     """Keep the newest two up to this iteration; later ones are damaged, or the run would have resumed from them."""
     folders = sorted(_folders(directory))
     past = [path for path in folders if int(path.name) <= iteration]
-    for path in set(folders) - set(past[-_KEPT:]):
+    for path in set(folders) - set(past[-KEPT:]):
         _remove(path)
 
 

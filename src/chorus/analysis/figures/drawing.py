@@ -20,6 +20,7 @@ from matplotlib.ticker import FuncFormatter
 
 from chorus.analysis.bootstrap import IntervalEstimate
 from chorus.analysis.figures.style import GRID, MUTED, LineStyle, house_style
+from chorus.analysis.wording import spreadsheet_cell
 from chorus.components import short_number
 
 _CAPTION_LETTERS_PER_INCH = 18
@@ -174,7 +175,7 @@ def soften(axes: Axes) -> None:
 def _csv_cell(cell: Value) -> str:
     if cell is None or (isinstance(cell, float | np.floating) and not np.isfinite(cell)):
         return ""
-    return f"{cell:.6g}" if isinstance(cell, float | np.floating) else str(cell)
+    return f"{cell:.6g}" if isinstance(cell, float | np.floating) else str(spreadsheet_cell(cell))
 
 
 @contextmanager

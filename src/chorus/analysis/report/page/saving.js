@@ -15,7 +15,9 @@
 
   // ---- CSV ---------------------------------------------------------------------------------------------------------
   function quote(value) {
-    const text = value === null ? "" : String(value);
+    const plain = value === null ? "" : String(value);
+    // A spreadsheet would compute text that starts like a formula.
+    const text = /^[=+\-@\t\r]/.test(plain) && Number.isNaN(Number(plain)) ? "'" + plain : plain;
     return /[",\n\r]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
   }
   function saveRows(name, rows) {
