@@ -10,7 +10,7 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +78,7 @@ class _Submitted:
     job_id: str
     name: str
     state: JobState = SUBMITTED
-    over_since: float | None = field(default=None)
+    over_since: float | None = None
 
     @property
     def is_over(self) -> bool:
@@ -110,8 +110,8 @@ class SlurmEngine(Engine):
         self._taken_down: dict[str, int] = {}
         self._next_look, self._pause = 0.0, _SECONDS_BETWEEN_LOOKS[0]
         # The limit of an array holds for its own jobs only.
-        several = most is not None and len({self._flags_of(job) for job in jobs}) > 1
-        self._capacity = most if several and most is not None else self._total
+        kinds = len({self._flags_of(job) for job in jobs})
+        self._capacity = most if most is not None and kinds > 1 else self._total
 
     @property
     def workers(self) -> int:
@@ -158,12 +158,15 @@ class SlurmEngine(Engine):
         waiting, self._waiting = self._waiting, []
         if not waiting:
             return
-        left = self._adopt(waiting)
+        try:
+            left = self._adopt(waiting)
+            size = self._cluster.longest_array()
+        except OSError as problem:
+            raise ChorusError(f"Slurm does not answer ({problem}); try again later, or use --engine local") from problem
         groups: dict[tuple[Path, int, Flags], list[Job]] = {}
         for job in left:
             key = own_folder(job.path.parent), job.config.runtime.threads, self._flags_of(job)
             groups.setdefault(key, []).append(job)
-        size = self._cluster.longest_array() if left else 1
         for (folder, threads, flags), jobs in groups.items():
             for first in range(0, len(jobs), size):
                 self._submit_array(folder, threads, flags, jobs[first : first + size])
@@ -173,10 +176,7 @@ class SlurmEngine(Engine):
         """Follow the jobs that are in the queue already; returns the runs that have none."""
         records = {job.name: read_record(job) for job in jobs}
         known = [record["job"] for record in records.values() if record]
-        try:
-            states = self._cluster.read_states(known) if known else {}
-        except OSError as problem:
-            raise _no_answer(problem) from problem
+        states = self._cluster.read_states(known) if known else {}
         left = []
         for job in jobs:
             record = records[job.name]
@@ -280,6 +280,8 @@ class SlurmEngine(Engine):
 
     def _forget(self, one: _Submitted, ended: Ended) -> Ended:
         self._submitted.remove(one)
+        # Slurm may start another job now.
+        self._next_look = 0.0
         for file in (record_file(one.job), failure_file(one.job)):
             file.unlink(missing_ok=True)
         return ended
@@ -295,10 +297,6 @@ def _outside_jobs() -> Iterator[None]:
         yield
     finally:
         os.environ.update(hidden)
-
-
-def _no_answer(problem: OSError) -> ChorusError:
-    return ChorusError(f"Slurm does not answer ({problem}); try again later, or use --engine local")
 
 
 def engine(jobs: Sequence[Job], workers: int | None, options: Mapping[str, Any]) -> SlurmEngine:
