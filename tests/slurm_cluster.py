@@ -1,7 +1,8 @@
 """A Slurm cluster of one node on loopback: munged, slurmctld and slurmd in a temporary folder, ended by process id."""
 
 import contextlib
-import getpass
+import os
+import pwd
 import secrets
 import shutil
 import socket
@@ -70,7 +71,7 @@ class SlurmCluster:
         key.chmod(0o400)
         for name in ("state", "spool"):
             (self.folder / name).mkdir()
-        facts = {"folder": self.folder, "user": getpass.getuser(), "hostname": socket.gethostname()}
+        facts = {"folder": self.folder, "user": pwd.getpwuid(os.getuid()).pw_name, "hostname": socket.gethostname()}
         ports = {"controller_port": _free_port(), "node_port": _free_port()}
         (self.folder / "slurm.conf").write_text(CONFIGURATION.format(**facts, **ports))
         places = {"socket": "munge.socket", "pid-file": "munged.pid", "log-file": "munged.log", "seed-file": "seed"}

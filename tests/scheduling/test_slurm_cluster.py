@@ -24,20 +24,22 @@ def submitted(out: Path) -> list[str]:
     return [script.name.partition("_")[0] for script in (out / "slurm").glob("[0-9]*_submission.sh")]
 
 
-def started(cluster, *arguments: str) -> subprocess.Popen:
+def started(cluster, *arguments: str, **variables: str) -> subprocess.Popen:
     return subprocess.Popen(
         command(*arguments),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        env=environment(**cluster.variables),
+        env=environment(**cluster.variables, **variables),
     )
 
 
 def test_pre_empted_runs_are_requeued_and_have_the_bytes_of_the_local_engine(slurm, tmp_path):  # noqa: F811
     out = tmp_path / "slurm-runs"
     options = ("--partition", "main", "--time", "1:00:00", "--memory", "1G", "--sbatch", "comment=a test", "nice=5")
-    process = started(slurm, *small_sweep(out, 2, "--engine", "slurm", *options, total_steps=STEPS))
+    # As if the command itself ran in a job with another kind of memory, which its own jobs must not inherit.
+    outer = {"SLURM_JOB_ID": "1", "SLURM_MEM_PER_CPU": "100"}
+    process = started(slurm, *small_sweep(out, 2, "--engine", "slurm", *options, total_steps=STEPS), **outer)
     (array,) = wait_for(lambda: submitted(out), PATIENCE_SECONDS)
     jobs = [f"{array}_{index}" for index in range(2)]
     runs = wait_for(lambda: len(found := seeds(out)) == 2 and found, PATIENCE_SECONDS)

@@ -10,7 +10,8 @@ import pytest
 
 from chorus.errors import ChorusError
 from chorus.scheduling.engines.local import LocalEngine
-from chorus.scheduling.engines.slurm import Cluster, SlurmEngine, own_folder
+from chorus.scheduling.engines.slurm import Cluster, SlurmEngine
+from chorus.scheduling.engines.slurm_folder import own_folder
 from chorus.scheduling.engines.slurm_queue import JobState
 from chorus.scheduling.engines.slurm_request import SlurmRequest
 from chorus.scheduling.engines.slurm_task import SIGNALS, Order, StopOrRequeue, Task
@@ -149,4 +150,8 @@ def test_the_folder_of_submissions_is_for_its_owner_alone(tmp_path):
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     folder.chmod(0o770)
     with pytest.raises(ChorusError, match="only you can write to"):
+        own_folder(tmp_path)
+    folder.rmdir()
+    folder.touch()
+    with pytest.raises(ChorusError, match="must be a folder"):
         own_folder(tmp_path)

@@ -2,8 +2,11 @@
 
 import pytest
 
+from chorus.cli.grid import suggested
 from chorus.cli.main import main
+from chorus.config.options import RESERVED
 from chorus.errors import ChorusError
+from chorus.scheduling.engines import choose_engine, engine_options, read_options
 from chorus.scheduling.engines.slurm_options import read_flag, read_gpus, read_megabytes, read_minutes
 from chorus.scheduling.engines.slurm_request import SlurmRequest
 from running import chorus, environment
@@ -68,6 +71,24 @@ def test_options_of_slurm_need_its_engine(tmp_path, capsys):
     assert main(small_sweep(tmp_path, 1, "--sbatch", "constraint=a", "exclusive")) == 2
     said = capsys.readouterr().err
     assert "--sbatch constraint=a exclusive means nothing to the engine local; add --engine slurm" in said
+
+
+def test_no_component_may_take_an_option_of_an_engine():
+    assert {option.name for _, option in engine_options()} <= RESERVED
+
+
+def test_options_in_python_are_the_texts_of_the_command_line(tmp_path):
+    with pytest.raises(ChorusError, match="'partion' is no option of an engine; did you mean 'partition'"):
+        choose_engine("slurm", small_jobs(tmp_path, seeds=1), partion="long")
+    assert read_options("slurm", None, {"time": "1-0", "sbatch": ["nice=5"], "qos": None}) == {
+        "time": 1_440,
+        "sbatch": [("nice", "5")],
+    }
+
+
+def test_suggested_commands_keep_the_flags_of_sbatch():
+    command = suggested("diagnose", "CartPole-v1", engine="slurm", cpus_per_task="2", sbatch=["nice=5", "exclusive"])
+    assert command == "chorus diagnose CartPole-v1 --engine slurm --cpus-per-task 2 --sbatch nice=5 exclusive"
 
 
 def test_a_run_asks_for_its_threads_and_memory(tmp_path):

@@ -8,17 +8,24 @@ import contextlib
 import io
 import os
 import secrets
-import stat
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from chorus.errors import ChorusError
-from chorus.files import read_json, write_json
+from chorus.files import write_json
 from chorus.scheduling.engines import Ended, Engine, with_command
 from chorus.scheduling.engines.local import thread_variables
+from chorus.scheduling.engines.slurm_folder import (
+    failure_file,
+    last_lines,
+    log_of,
+    own_folder,
+    read_record,
+    record_file,
+)
 from chorus.scheduling.engines.slurm_queue import (
     GONE,
     SUBMITTED,
@@ -47,7 +54,6 @@ _SETTLE_SECONDS = 30.0
 _RETRIES_OF_SLURM = 5
 # Time slices of one run; submitit gives up after so many.
 _TIME_SLICES = 10_000
-_LAST_LINES = 12
 _ADVICE = {
     "CANCELLED": "somebody cancelled it",
     "OUT_OF_MEMORY": "give it more memory with --memory",
@@ -72,11 +78,17 @@ class _Submitted:
     job_id: str
     name: str
     state: JobState = SUBMITTED
-    over_since: float | None = field(default=None)
+    over_since: float | None = None
 
     @property
     def is_over(self) -> bool:
         return self.state is GONE or self.state.has_ended
+
+    def last_words(self) -> str:
+        """The end of its log, and what Slurm says about its end."""
+        log, advice = log_of(self.job, self.job_id), _ADVICE.get(self.state.state)
+        said = f"Slurm job {self.job_id}: {self.state}" + (f"; {advice}" if advice else "")
+        return "\n".join([*last_lines(log), f"{said}; its log is {log}"])
 
 
 class SlurmEngine(Engine):
@@ -98,8 +110,8 @@ class SlurmEngine(Engine):
         self._taken_down: dict[str, int] = {}
         self._next_look, self._pause = 0.0, _SECONDS_BETWEEN_LOOKS[0]
         # The limit of an array holds for its own jobs only.
-        several = most is not None and len({self._flags_of(job) for job in jobs}) > 1
-        self._capacity = most if several and most is not None else self._total
+        kinds = len({self._flags_of(job) for job in jobs})
+        self._capacity = most if most is not None and kinds > 1 else self._total
 
     @property
     def workers(self) -> int:
@@ -150,12 +162,15 @@ class SlurmEngine(Engine):
         waiting, self._waiting = self._waiting, []
         if not waiting:
             return
-        left = self._adopt(waiting)
+        try:
+            left = self._adopt(waiting)
+            size = self._cluster.longest_array()
+        except OSError as problem:
+            raise ChorusError(f"Slurm does not answer ({problem}); try again later, or use --engine local") from problem
         groups: dict[tuple[Path, int, Flags], list[Job]] = {}
         for job in left:
             key = own_folder(job.path.parent), job.config.runtime.threads, self._flags_of(job)
             groups.setdefault(key, []).append(job)
-        size = self._cluster.longest_array() if left else 1
         for (folder, threads, flags), jobs in groups.items():
             for first in range(0, len(jobs), size):
                 self._submit_array(folder, threads, flags, jobs[first : first + size])
@@ -163,12 +178,9 @@ class SlurmEngine(Engine):
 
     def _adopt(self, jobs: Sequence[Job]) -> list[Job]:
         """Follow the jobs that are in the queue already; returns the runs that have none."""
-        records = {job.name: _read_record(job) for job in jobs}
+        records = {job.name: read_record(job) for job in jobs}
         known = [record["job"] for record in records.values() if record]
-        try:
-            states = self._cluster.read_states(known) if known else {}
-        except OSError as problem:
-            raise _no_answer(problem) from problem
+        states = self._cluster.read_states(known) if known else {}
         left = []
         for job in jobs:
             record = records[job.name]
@@ -198,24 +210,25 @@ class SlurmEngine(Engine):
         )
         orders = [self._order(job) for job in jobs]
         for job in jobs:
-            _failure_file(job).unlink(missing_ok=True)
+            failure_file(job).unlink(missing_ok=True)
         try:
             # Submitit prints what sbatch says, which is part of the error.
-            with contextlib.redirect_stderr(io.StringIO()), executor.batch():
+            with _outside_jobs(), contextlib.redirect_stderr(io.StringIO()), executor.batch():
                 submitted = [executor.submit(Task(), order.to_text()) for order in orders]
         except (RuntimeError, OSError) as problem:
             said = " ".join(str(problem).split()) or type(problem).__name__
+            before = f"; of the runs before, {self.after_interrupt()}" if self._submitted else ""
             raise ChorusError(
-                f"Slurm refused the jobs ({said}); check the options for Slurm (docs/engines.md)"
+                f"Slurm refused the jobs ({said}); check the options for Slurm (docs/engines.md){before}"
             ) from problem
         for job, one in zip(jobs, submitted, strict=True):
-            write_json(_record_file(job), {"job": one.job_id, "name": name})
+            write_json(record_file(job), {"job": one.job_id, "name": name})
             self._submitted.append(_Submitted(job, one.job_id, name))
 
     def _order(self, job: Job) -> Order:
         return Order(
             message=with_command(job.message()),
-            failure=str(_failure_file(job).absolute()),
+            failure=str(failure_file(job).absolute()),
             grace_seconds=self._request.grace_seconds,
         )
 
@@ -250,7 +263,7 @@ class SlurmEngine(Engine):
         for one in list(self._submitted):
             if not (one.state.is_at_work or one.is_over):
                 continue
-            failure = JobFailure.read(_failure_file(one.job))
+            failure = JobFailure.read(failure_file(one.job))
             if one.job.has_ended:
                 over.append(self._forget(one, Ended(one.job)))
             elif failure is not None and failure.job_id == one.job_id:
@@ -262,7 +275,7 @@ class SlurmEngine(Engine):
     def _taken(self, one: _Submitted) -> list[Ended]:
         """A job ended without a word: it is submitted again if the cluster took it down, else it is a failure."""
         times = self._taken_down.get(one.job.name, 0)
-        ended = self._forget(one, Ended(one.job, _last_words(one), hopeless=one.state.state in _ADVICE))
+        ended = self._forget(one, Ended(one.job, one.last_words(), hopeless=one.state.state in _ADVICE))
         if one.state.was_taken_down and times < _RETRIES_OF_SLURM:
             self._taken_down[one.job.name] = times + 1
             self._waiting.append(one.job)
@@ -271,58 +284,23 @@ class SlurmEngine(Engine):
 
     def _forget(self, one: _Submitted, ended: Ended) -> Ended:
         self._submitted.remove(one)
-        for file in (_record_file(one.job), _failure_file(one.job)):
+        # Slurm may start another job now.
+        self._next_look = 0.0
+        for file in (record_file(one.job), failure_file(one.job)):
             file.unlink(missing_ok=True)
         return ended
 
 
-def _last_words(one: _Submitted) -> str:
-    log = _folder(one.job.path.parent) / f"{one.job_id}_0_log.err"
+@contextlib.contextmanager
+def _outside_jobs() -> Iterator[None]:
+    """Hide the job that this command runs in, if any: sbatch would take over its resources."""
+    inside = "SLURM_JOB_ID" in os.environ
+    names = [name for name in os.environ if inside and name.startswith("SLURM_") and name != "SLURM_CONF"]
+    hidden = {name: os.environ.pop(name) for name in names}
     try:
-        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-_LAST_LINES:]
-    except OSError:
-        lines = []
-    advice = _ADVICE.get(one.state.state)
-    said = f"Slurm job {one.job_id}: {one.state}" + (f"; {advice}" if advice else "")
-    return "\n".join([*lines, f"{said}; its log is {log}"])
-
-
-def _folder(out: Path) -> Path:
-    return out / "slurm"
-
-
-def _record_file(job: Job) -> Path:
-    return _folder(job.path.parent) / f"{job.name}.job.json"
-
-
-def _failure_file(job: Job) -> Path:
-    return _folder(job.path.parent) / f"{job.name}.failure.json"
-
-
-def _read_record(job: Job) -> dict[str, str] | None:
-    """The job that an earlier command submitted for this run; None if there is no whole record."""
-    try:
-        record = read_json(_record_file(job))
-        return {name: str(record[name]) for name in ("job", "name")}
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
-def own_folder(out: Path) -> Path:
-    """The folder of submissions and logs. Jobs run what they find there, so nobody else may write to it."""
-    folder = _folder(out).absolute()
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    about = folder.lstat()
-    if not stat.S_ISDIR(about.st_mode) or about.st_uid != os.getuid() or about.st_mode & 0o022:
-        raise ChorusError(
-            f"{folder} must be a folder that only you can write to, because Slurm jobs run what is in it; "
-            f"run `chmod 700 {folder}`, or choose another --out"
-        )
-    return folder
-
-
-def _no_answer(problem: OSError) -> ChorusError:
-    return ChorusError(f"Slurm does not answer ({problem}); try again later, or use --engine local")
+        yield
+    finally:
+        os.environ.update(hidden)
 
 
 def engine(jobs: Sequence[Job], workers: int | None, options: Mapping[str, Any]) -> SlurmEngine:
