@@ -1,9 +1,10 @@
 """What is measured beside scores, with the arithmetic shown."""
 
+import jax
 import numpy as np
 import pytest
 
-from builders import tiny_ring
+from builders import ACTIONS, FLAT, tiny_agent, tiny_learner, tiny_network, tiny_params, tiny_ring
 from chorus.ensemble.measures import (
     effective_rank,
     off_policy_share,
@@ -12,9 +13,10 @@ from chorus.ensemble.measures import (
     value_spread,
 )
 from chorus.replay.batch import Batch
-from chorus.replay.samplers import Places, Sample
+from chorus.replay.samplers import Places, Sample, draw_uniform
 from chorus.training.diagnostics import (
     BatchLog,
+    Diagnostics,
     by_member,
     coverage,
     episodes_by_owner,
@@ -177,3 +179,27 @@ def test_a_single_agents_batches_are_not_booked():
 
 def test_one_metric_a_member_and_their_mean():
     assert by_member("a/b", np.array([1.0, 4.0])) == {"a/b/member_0": 1.0, "a/b/member_1": 4.0, "a/b/mean": 2.5}
+
+
+@pytest.mark.parametrize("count", [3, 128, 300])
+def test_states_that_are_drawn_often_count_often(count):
+    """Each state is inspected once, and measures are those of all 1,024 draws."""
+    rng = np.random.default_rng(5)
+    ring = tiny_ring(observation_shape=FLAT)
+    states = rng.normal(size=(count + 1, 1, *FLAT)).astype(np.float32)
+    ring.begin(states[0], np.arange(1))
+    no = np.zeros(1, bool)
+    for state in states[1:]:
+        ring.add(rng.integers(ACTIONS, size=1), np.zeros(1, np.float32), no, no, np.zeros(1, int), state)
+    network = tiny_network()
+    agent, params = tiny_agent(tiny_learner(), network), tiny_params(network)
+    metrics = Diagnostics(agent, network.members).measure(params, ring, np.random.default_rng(7), 0.1)
+
+    windows = ring.read(*draw_uniform(ring, np.random.default_rng(7), 1_024, steps=1), 1)
+    outputs = jax.jit(agent.inspect)(params, windows.observation)
+    greedy = np.argmax(outputs.value, axis=-1)
+    shares = off_policy_share(greedy, windows.action)
+    assert metrics["replay/off_policy/mean"] == pytest.approx(np.mean(shares), abs=2e-3)
+    assert metrics["diversity/value_spread/replay"] == pytest.approx(value_spread(np.asarray(outputs.value)), rel=1e-4)
+    ranks = [effective_rank(np.asarray(outputs.features)[:, member]) for member in range(network.members)]
+    assert metrics["members/effective_rank/mean"] == pytest.approx(np.mean(ranks))

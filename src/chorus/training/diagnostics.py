@@ -92,24 +92,33 @@ class Diagnostics:
         """`epsilon` is the chance of a random action in training."""
         lane, position, length = draw_uniform(ring, rng, _STATES, steps=1)
         windows = ring.read(lane, position, length, 1)
-        different = np.unique(np.stack([lane, position]), axis=1, return_index=True)[1]
-        metrics = {"replay/coverage": coverage(windows.observation[different], windows.action[different])}
+        # A small replay has few different states: each is inspected once.
+        place = np.stack([lane, position])
+        _, different, drawn = np.unique(place, axis=1, return_index=True, return_inverse=True)
+        observation = windows.observation[different]
+        metrics = {"replay/coverage": coverage(observation, windows.action[different])}
 
-        pieces = [
-            self._inspect(params, windows.observation[first : first + _AT_ONCE])
-            for first in range(0, _STATES, _AT_ONCE)
-        ]
-        features = np.concatenate([piece.features for piece in pieces], axis=0)
-        ranks = [effective_rank(features[:, member]) for member in range(self.members)]
+        features, values = self._inspected(params, observation)
+        ranks = [effective_rank(features[drawn, member]) for member in range(self.members)]
         metrics |= by_member("members/effective_rank", np.array(ranks))
-        values = [piece.value for piece in pieces if piece.value is not None]
-        if values:
-            metrics |= of_discrete_actions(np.concatenate(values), windows.action, epsilon)
+        if values is not None:
+            metrics |= of_discrete_actions(values[drawn], windows.action, epsilon)
         if self.members > 1:
             transitions, episodes = own_shares(ring, self.members)
             metrics |= by_member("replay/own_transitions", transitions)
             metrics |= by_member("replay/own_episodes", episodes)
         return metrics
+
+    def _inspected(
+        self, params: Any, observation: Shaped[np.ndarray, "K ..."]
+    ) -> tuple[Float[np.ndarray, "K N D"], Float[np.ndarray, "K N A"] | None]:
+        """Features and values of these states, in batches of one size; the last batch is filled up with others."""
+        count = len(observation)
+        rows = np.resize(np.arange(count), -(-count // _AT_ONCE) * _AT_ONCE).reshape(-1, _AT_ONCE)
+        pieces = [self._inspect(params, observation[batch]) for batch in rows]
+        features = np.concatenate([piece.features for piece in pieces])[:count]
+        values = [piece.value for piece in pieces if piece.value is not None]
+        return features, np.concatenate(values)[:count] if values else None
 
 
 def of_discrete_actions(
