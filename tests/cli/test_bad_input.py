@@ -294,9 +294,11 @@ def test_another_runs_directory_is_not_touched(finished, tmp_path, capsys):
 
 def test_a_directory_that_is_no_run_is_not_touched(finished, tmp_path, capsys):
     (tmp_path / finished.name).mkdir()
+    (tmp_path / finished.name / "thesis.tex").write_text("years of work")
+    before = listing(tmp_path)
     arguments = ["train", *RUNS["probe"], "--seed", "3", "--out", str(tmp_path)]
     refuse(arguments, capsys, finished.name, "no run", "remove it, or choose another --out")
-    assert list(listing(tmp_path)) == [finished.name]
+    assert listing(tmp_path) == before
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def test_files_links_and_odd_digits_in_place_of_checkpoints_are_no_obstacle(tmp_
     (directory / "\N{SUPERSCRIPT TWO}").mkdir()
     found = checkpoint.find(directory)
     assert not found.intact and len(found.complaints) == 3
-    checkpoint._prune(directory, 9)
+    checkpoint.prune(directory, 9)
     for name in ("000001", "000002", "000003"):
         checkpoint._remove(directory / name)
     assert [path.name for path in directory.iterdir()] == ["\N{SUPERSCRIPT TWO}"]

@@ -138,6 +138,9 @@ class Training:
         ring, kept, state, self.notes = resumed or self._begin()
         ring.columns.reserve()
         newest = kept[-1] if kept else None
+        if newest:
+            # A kill may have left a third one, whose rows are not protected any more.
+            checkpoint.prune(self.directory.checkpoints, newest.iteration)
         self.directory.open_logs(newest.logs if newest else {})
         self.diverged = newest.diverged_members if newest else ()
         schedule = self.loop.schedule

@@ -117,7 +117,7 @@ def save(
     _remove(final)
     aside.rename(final)
     sync_directory(directory)
-    _prune(directory, iteration)
+    prune(directory, iteration)
     return _parse(final)
 
 
@@ -164,7 +164,7 @@ def _folders(directory: Path) -> list[Path]:
     return [path for path in directory.iterdir() if re.fullmatch("[0-9]+", path.name)]
 
 
-def _prune(directory: Path, iteration: int) -> None:
+def prune(directory: Path, iteration: int) -> None:
     """Keep the newest two up to this iteration; later ones are damaged, or the run would have resumed from them."""
     folders = sorted(_folders(directory))
     past = [path for path in folders if int(path.name) <= iteration]
