@@ -15,7 +15,6 @@ from chorus.components import Component, registered
 from chorus.errors import did_you_mean
 
 
-@cache
 def stored_fields(cls: Any) -> tuple[dataclasses.Field, ...]:
     return tuple(field for field in dataclasses.fields(cls) if field.metadata.get("stored", True))
 
