@@ -1,6 +1,7 @@
 """What holds for every test: one CPU thread, one compilation cache, checked shapes, few examples of random tests."""
 
 import atexit
+import gc
 import os
 import shutil
 import tempfile
@@ -41,3 +42,10 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("chorus")
+
+
+def pytest_collection_finish() -> None:
+    """Tracing makes many objects that live long: do not look through all modules and tests again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)

@@ -80,6 +80,8 @@ def test_intervals_agree_to_monte_carlo_error(rly, metrics, scores) -> None:
 
 
 def test_interval_of_the_probability_of_improvement_agrees(rly, metrics, scores) -> None:
+    # Of some tasks: rliable takes 30 ms per resample for all of them.
+    scores = scores[:, :8]
     better = scores * np.random.default_rng(3).lognormal(0.2, 0.5, size=scores.shape)
     _, intervals = rly.get_interval_estimates(
         {"x": (better, scores)},

@@ -40,6 +40,7 @@ def test_the_page_says_what_the_terminal_says(tmp_path: Path) -> None:
     assert "http://" not in text.replace("http://www.w3.org", "") and "src=" not in text
 
 
+@pytest.mark.slow
 def test_the_same_runs_give_the_same_page(tmp_path: Path) -> None:
     runs = write_runs(tmp_path / "runs")
     pages = [tmp_path / name for name in ("first.html", "second.html")]

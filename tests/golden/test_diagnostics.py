@@ -196,10 +196,9 @@ def test_states_that_are_drawn_often_count_often(count):
     metrics = Diagnostics(agent, network.members).measure(params, ring, np.random.default_rng(7), 0.1)
 
     windows = ring.read(*draw_uniform(ring, np.random.default_rng(7), 1_024, steps=1), 1)
-    outputs = jax.jit(agent.inspect)(params, windows.observation)
-    greedy = np.argmax(outputs.value, axis=-1)
-    shares = off_policy_share(greedy, windows.action)
+    value, features = map(np.asarray, jax.jit(agent.inspect)(params, windows.observation))
+    shares = off_policy_share(np.argmax(value, axis=-1), windows.action)
     assert metrics["replay/off_policy/mean"] == pytest.approx(np.mean(shares), abs=2e-3)
-    assert metrics["diversity/value_spread/replay"] == pytest.approx(value_spread(np.asarray(outputs.value)), rel=1e-4)
-    ranks = [effective_rank(np.asarray(outputs.features)[:, member]) for member in range(network.members)]
+    assert metrics["diversity/value_spread/replay"] == pytest.approx(value_spread(value), rel=1e-4)
+    ranks = [effective_rank(features[:, member]) for member in range(network.members)]
     assert metrics["members/effective_rank/mean"] == pytest.approx(np.mean(ranks))

@@ -95,6 +95,7 @@ def resolved_with(rule, env, **options):
     return replace(found, config=config)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("env", ["Probe/Action-v0", LEVER])
 @pytest.mark.parametrize("rule", [MajorityActing(), OptimisticActing(beta=0.5)])
 def test_an_ensemble_that_acts_together_learns_in_both_steppers(lever, tmp_path, rule, env):

@@ -47,6 +47,7 @@ def play(assembly):
     return events, state, ring
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", TASKS)
 def test_one_program_means_the_same_as_two(task, monkeypatch):
     assembly = assembly_of(task)

@@ -140,6 +140,7 @@ def test_its_windows_are_those_of_the_naive_model(history):
     assert sorted(found) == sorted(all_windows(both.host, n_step))
 
 
+@pytest.mark.slow
 @given(histories())
 def test_cursor_and_episodes_are_those_of_the_host_ring(history):
     layout, n_step, steps = history

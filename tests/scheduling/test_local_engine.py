@@ -27,6 +27,7 @@ def sweep(out, seeds, *more):
     return small_sweep(out, seeds, *more, preset=PRESET[0], members=2)
 
 
+@pytest.mark.slow
 def test_a_process_a_run_and_the_bytes_of_chorus_train(tmp_path):
     jobs = small_jobs(tmp_path, seeds=4, presets=PRESET, members=2)[2:]
     result = run_grid(jobs, choose_engine("local", jobs, workers=2), quiet=True)

@@ -120,7 +120,9 @@ def _job(request: Request, out: Path, known: Known) -> Job:
         known[same] = found, configuration_name(found)
     found, name = known[same]
     config = found.config if request.seed is None else replace(found.config, seed=request.seed)
-    validate(config, found.spec)
+    # `resolve` has checked the rest, which is the same for all seeds.
+    if config.seed < 0:
+        validate(config, found.spec)
     return Job(config, out / name_of_seed(name, config.seed), replace(found, request=request, config=config))
 
 
