@@ -1,4 +1,4 @@
-"""Every preset on every family of environments: trains, evaluates its policies, checkpoints, finishes."""
+"""Every preset trains, evaluates, checkpoints and finishes; the core ones on every family of environments."""
 
 import itertools
 import json
@@ -44,12 +44,14 @@ CONTINUOUS = {
     "sac-tandem": TANDEM,
 }
 POLICIES = DISCRETE | CONTINUOUS
-EVERYWHERE = ("MinAtar/Breakout-v1", "CartPole-v1")
+MINATAR, ATARI = "MinAtar/Breakout-v1", "ALE/Breakout-v5"
 CORE = ("double-dqn", "bootstrapped-dqn", "cerl", "cerl-self-target", "tandem")
+OTHERS = [name for name in DISCRETE if name not in (*CORE, "life-loss")]
 COMBINATIONS = [
-    *itertools.product(CORE, EVERYWHERE),
-    *itertools.product([name for name in DISCRETE if name not in (*CORE, "life-loss")], ("MinAtar/Breakout-v1",)),
-    *itertools.product(DISCRETE, ("ALE/Breakout-v5",)),
+    *itertools.product(CORE, (MINATAR, "CartPole-v1", ATARI)),
+    # No learner knows where its batches come from: by turns in the compiled loop and in that of the host.
+    *zip(OTHERS, itertools.cycle((MINATAR, ATARI)), strict=False),
+    ("life-loss", ATARI),
     *itertools.product(CONTINUOUS, ("Pendulum-v1",)),
     *itertools.product(["ensemble-sac-cerl"], ("Walker2d-v4", "Humanoid-v5", "SmokeBox-v0")),
     ("cerl", "SmokePictures-v0"),
