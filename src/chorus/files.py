@@ -32,7 +32,15 @@ def write_text(path: Path, text: str) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file that takes the place of `path` once it is written; after an error the old one is still there."""
+    """A file that takes the place of `path` once it is written; after an error the old one is still there.
+
+    A link stays a link to the new file, and what is no file (/dev/null, a pipe) is written to as it is.
+    """
+    path = Path(os.path.realpath(path))
+    if path.exists() and not path.is_file():
+        with path.open("wb") as file:
+            yield file
+        return
     aside = path.with_name(f".{path.name}.{os.getpid()}{_ASIDE}")
     try:
         # Never written through, should it be a link.
@@ -114,7 +122,7 @@ def is_alive(process: int) -> bool:
     """Whether a process of this machine still runs."""
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except OSError:
         return True

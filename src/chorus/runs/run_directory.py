@@ -29,6 +29,8 @@ from chorus.files import (
 _CUT_BACK = ("metrics.jsonl", "episodes.jsonl")
 _TIMINGS = "timings.jsonl"
 _NEW = ".new"
+# A command that lists runs holds their locks for an instant.
+_LOOK_SECONDS = 1.0
 _STOP = ".stop"
 _RESTORE = "restore it (the manifest of a checkpoint has the configuration under 'config')"
 
@@ -186,7 +188,7 @@ class RunDirectory:
 
     def lock(self, patience_seconds: float = 0.0) -> None:
         """Lock the run until this process ends; waits up to `patience_seconds` for another process to release it."""
-        deadline = time.monotonic() + patience_seconds
+        deadline = time.monotonic() + max(patience_seconds, _LOOK_SECONDS)
         try:
             # NFS locks only files that are open for writing; nothing is written.
             self._lock = (self.path / "config.json").open("r+", encoding="utf-8")
@@ -198,7 +200,7 @@ class RunDirectory:
         while not self._locked():
             if time.monotonic() >= deadline:
                 raise ChorusError(f"{self.path} is in use by another process; wait for it or stop it before resuming")
-            time.sleep(0.5)
+            time.sleep(0.1)
 
     def _locked(self) -> bool:
         assert self._lock is not None
