@@ -15,8 +15,13 @@ _ASIDE = ".writing"
 
 def discard_unfinished(directory: Path) -> None:
     """Remove what killed processes left of files that they were writing."""
-    for path in directory.glob(f".*{_ASIDE}"):
+    for path in filter(is_unfinished, directory.iterdir()):
         path.unlink(missing_ok=True)
+
+
+def is_unfinished(path: Path) -> bool:
+    """Whether this is the temporary name of a file that is being written."""
+    return path.name.startswith(".") and path.name.endswith(_ASIDE)
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -49,7 +49,9 @@ def test_what_killed_processes_left_is_cleared_and_what_living_ones_write_is_not
     assert not abandoned.exists() and all(folder.exists() for folder in under_way)
 
 
-@pytest.mark.parametrize("what", ["a run", "a folder with something in it", "a file", "a dangling link"])
+@pytest.mark.parametrize(
+    "what", ["a run", "a folder with something in it", "a folder with something hidden", "a file", "a dangling link"]
+)
 def test_what_is_there_already_stays(tmp_path, what):
     path = tmp_path / "run"
     if what == "a run":
@@ -57,6 +59,9 @@ def test_what_is_there_already_stays(tmp_path, what):
     elif what == "a folder with something in it":
         path.mkdir()
         (path / "thesis.tex").write_text("years of work")
+    elif what == "a folder with something hidden":
+        path.mkdir()
+        (path / ".thesis.tex").write_text("years of work")
     elif what == "a file":
         path.write_text("years of work")
     else:
