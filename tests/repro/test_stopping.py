@@ -13,6 +13,7 @@ from chorus import api
 from chorus.cli.main import main
 from chorus.runs import stopping
 from chorus.runs.lifecycle import resume_run
+from chorus.runs.logs import MetricNames, read_run
 from chorus.runs.progress import Silent
 from chorus.runs.run_directory import RunDirectory
 from chorus.runs.stopping import StopRequest
@@ -122,6 +123,7 @@ def test_a_killed_run_is_listed_as_stopped(killed, tmp_path, capsys):
     assert status(killed)["state"] == "running"
     assert main(["list", "runs", "--out", str(tmp_path)]) == 0
     assert capsys.readouterr().out.startswith("stopped")
+    assert read_run(tmp_path / killed.name, MetricNames())[0].state == "stopped", "in reports, too"
 
 
 def test_a_request_by_file_is_heard_once(killed, undisturbed, tmp_path):
