@@ -1,6 +1,7 @@
 """The Python interface: `train`, `resume` and `load`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from chorus.runs.assembly import Assembly
 from chorus.runs.lifecycle import FlaxTorso, create_run, resume_run, stored_config, train_run
 from chorus.runs.progress import for_terminal
 from chorus.runs.run_directory import RunDirectory
+from chorus.runs.stopping import StopRequest
 from chorus.training import checkpoint
 
 
@@ -24,6 +26,15 @@ def _as_path(name: str, value: str | Path) -> Path:
     if not isinstance(value, str | Path) or not str(value):
         raise ChorusError(f"{name} is {value!r}; it must be a path")
     return Path(value)
+
+
+@contextmanager
+def _stoppable() -> Iterator[StopRequest]:
+    """After Ctrl-C or SIGTERM the run first saves its iteration; KeyboardInterrupt then ends loops over runs, too."""
+    with StopRequest().listening() as stop:
+        yield stop
+    if stop.asked:
+        raise KeyboardInterrupt
 
 
 def train(
@@ -66,7 +77,8 @@ def train(
     )
     switches = {"tensorboard": tensorboard, "track": track, "keep_replay": keep_replay}
     assembly, path = create_run(resolve(request), _as_path("out", out), **switches)
-    train_run(assembly, path, for_terminal(quiet))
+    with _stoppable() as stop:
+        train_run(assembly, path, for_terminal(quiet), stop=stop)
     return path
 
 
@@ -76,7 +88,8 @@ def resume(
     """Resume a run from its last checkpoint; a finished run is left unchanged."""
     load_plugins(plugins)
     path = _as_path("run", run)
-    resume_run(path, for_terminal(quiet), torso)
+    with _stoppable() as stop:
+        resume_run(path, for_terminal(quiet), torso, stop=stop)
     return path
 
 

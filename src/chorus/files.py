@@ -15,8 +15,13 @@ _ASIDE = ".writing"
 
 def discard_unfinished(directory: Path) -> None:
     """Remove what killed processes left of files that they were writing."""
-    for path in directory.glob(f".*{_ASIDE}"):
+    for path in filter(is_unfinished, directory.iterdir()):
         path.unlink(missing_ok=True)
+
+
+def is_unfinished(path: Path) -> bool:
+    """Whether this is the temporary name of a file that is being written."""
+    return path.name.startswith(".") and path.name.endswith(_ASIDE)
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -32,7 +37,15 @@ def write_text(path: Path, text: str) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file that takes the place of `path` once it is written; after an error the old one is still there."""
+    """A file that takes the place of `path` once it is written; after an error the old one is still there.
+
+    A link stays a link to the new file, and what is no file (/dev/null, a pipe) is written to as it is.
+    """
+    path = Path(os.path.realpath(path))
+    if path.exists() and not path.is_file():
+        with path.open("wb") as file:
+            yield file
+        return
     aside = path.with_name(f".{path.name}.{os.getpid()}{_ASIDE}")
     try:
         # Never written through, should it be a link.
@@ -114,7 +127,7 @@ def is_alive(process: int) -> bool:
     """Whether a process of this machine still runs."""
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except OSError:
         return True

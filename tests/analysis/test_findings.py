@@ -124,7 +124,7 @@ def test_warnings_name_everything_that_could_mislead(tmp_path: Path) -> None:
     summary = summarise(make_context(load_runs([tmp_path])))
     text = " ".join(summary.warnings)
     for words in (
-        "1 running, 1 failed",
+        "1 stopped, 1 failed",
         "1 run diverged",
         "1 run could not be used",
         "1 damaged line skipped",

@@ -8,10 +8,15 @@ from pathlib import Path
 
 import pytest
 
+import chorus
+from chorus import api
 from chorus.cli.main import main
+from chorus.runs import stopping
 from chorus.runs.lifecycle import resume_run
+from chorus.runs.logs import MetricNames, read_run
 from chorus.runs.progress import Silent
 from chorus.runs.run_directory import RunDirectory
+from chorus.runs.stopping import StopRequest
 from killing import PATIENCE_SECONDS, in_the_middle_of_an_iteration, lines_since_checkpoint, newest_checkpoint, wait_for
 from running import RUNS, command, environment, logs, status
 
@@ -68,11 +73,57 @@ def test_the_second_signal_stops_at_once_and_says_what_is_lost(tmp_path):
     assert status(run)["state"] == "stopped"
 
 
+def test_a_signal_that_is_repeated_at_once_is_one_request(monkeypatch):
+    """`timeout` sends it to the process and to its group."""
+    clock = [0.0]
+    monkeypatch.setattr(stopping.time, "monotonic", lambda: clock[0])
+    stop = StopRequest()
+    stop.receive(signal.SIGTERM, None)
+    clock[0] += 0.01
+    stop.receive(signal.SIGTERM, None)
+    assert stop.asked
+    clock[0] += 1.0
+    with pytest.raises(KeyboardInterrupt):
+        stop.receive(signal.SIGTERM, None)
+
+
+def test_another_signal_is_a_second_request():
+    stop = StopRequest()
+    stop.receive(signal.SIGINT, None)
+    with pytest.raises(KeyboardInterrupt):
+        stop.receive(signal.SIGTERM, None)
+
+
+def test_in_python_a_stopped_run_ends_the_loop_over_runs_too(killed, tmp_path, monkeypatch):
+    run = Path(shutil.copytree(killed, tmp_path / killed.name))
+    before = newest_checkpoint(run)
+
+    class Interrupted(Silent):
+        def phase(self, name):
+            if name == "saving":
+                signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(api, "for_terminal", lambda quiet: Interrupted())
+    with pytest.raises(KeyboardInterrupt):
+        chorus.resume(run)
+    assert newest_checkpoint(run) == before + 1
+    assert status(run)["state"] == "stopped"
+
+
+def test_a_request_before_the_first_step_stops_before_it(killed, tmp_path):
+    run = Path(shutil.copytree(killed, tmp_path / killed.name))
+    before, stop = newest_checkpoint(run), StopRequest()
+    stop.ask()
+    assert resume_run(run, Silent(), stop=stop)["state"] == "stopped"
+    assert newest_checkpoint(run) == before == status(run)["iteration"]
+
+
 def test_a_killed_run_is_listed_as_stopped(killed, tmp_path, capsys):
     shutil.copytree(killed, tmp_path / killed.name)
     assert status(killed)["state"] == "running"
     assert main(["list", "runs", "--out", str(tmp_path)]) == 0
     assert capsys.readouterr().out.startswith("stopped")
+    assert read_run(tmp_path / killed.name, MetricNames())[0].state == "stopped", "in reports, too"
 
 
 def test_a_request_by_file_is_heard_once(killed, undisturbed, tmp_path):

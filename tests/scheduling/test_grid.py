@@ -5,6 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
+from chorus.runs.run_directory import RunDirectory
 from chorus.scheduling.grid import _UnderWay, run_grid
 from chorus.scheduling.view import GridLines, GridTable, RunLine, Snapshot
 from small_jobs import ScriptedEngine, begin, small_jobs
@@ -253,3 +254,17 @@ def test_runs_in_the_engines_queue_are_counted_with_their_reasons(tmp_path):
         f"{first.name}: finished",
     ]
     assert view.said.count(f"{second.name}: started") == 1
+
+
+def test_a_run_that_somebody_else_stopped_is_tried_again_and_says_so(tmp_path):
+    (job,) = small_jobs(tmp_path, seeds=1)
+
+    class Stopped(ScriptedEngine):
+        def end_well(self, job):
+            super().end_well(job)
+            RunDirectory(job.path).write_status("stopped", iteration=1)
+
+    engine = Stopped()
+    result = run_grid([job], engine, quiet=True)
+    assert len(engine.started) == 2
+    assert result.failures[0].problem == "its process was asked to stop, by a signal that this command did not send"

@@ -1,6 +1,7 @@
 """The local engine: real processes, real interrupts, real kills."""
 
 import os
+import platform
 import re
 import signal
 import subprocess
@@ -229,7 +230,9 @@ def test_caches_of_killed_sweeps_are_removed_and_those_of_living_ones_stay(tmp_p
     monkeypatch.setattr(local.tempfile, "tempdir", str(tmp_path))
     ended = subprocess.Popen(["true"])
     ended.wait()
-    names = [f"chorus-compiled-{ended.pid}-abc", f"chorus-compiled-{os.getpid()}-abc", "chorus-compiled-abc-def"]
+    start = f"chorus-compiled-{platform.node()}-"
+    names = [f"{start}{ended.pid}-abc", f"{start}{os.getpid()}-abc", f"{start}abc-def"]
+    names += [f"chorus-compiled-another-machine-{ended.pid}-abc"]
     for name in names:
         (tmp_path / name / "inside").mkdir(parents=True)
     local.remove_abandoned_caches()

@@ -241,3 +241,17 @@ def test_a_cluster_of_its_own_is_out_of_reach_of_other_machines_and_does_not_out
     program = "from chorus.scheduling.engines.ray import end_orphans; end_orphans()"
     subprocess.run([sys.executable, "-c", program], check=True, env=environment())
     wait_for(lambda: not processes_of(owner.pid), PATIENCE_SECONDS)
+
+
+def test_only_what_is_started_with_a_cluster_is_marked_as_part_of_it():
+    """What the user's program starts later must not be ended with the cluster."""
+    program = (
+        "import os; from chorus.scheduling.engines import ray as engine\n"
+        "with engine._marking_children():\n"
+        "    print(os.environ[engine._OWNER] == str(os.getpid()))\n"
+        "print(engine._OWNER in os.environ)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=environment(), check=True
+    )
+    assert done.stdout.split() == ["True", "False"]

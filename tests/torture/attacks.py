@@ -1,6 +1,7 @@
 """Attacks on runs. Each try says what it did and, if something promised did not hold, what."""
 
 import contextlib
+import itertools
 import os
 import resource
 import shutil
@@ -36,7 +37,7 @@ class Try:
 
 
 def kills(shop: Workshop) -> Iterator[Try]:
-    """SIGKILL at random instants, one to four times per run."""
+    """SIGKILL at random instants, one to four times per run; a process that ended before it does not count."""
     while True:
         case = shop.any_case()
         expected, out = shop.undisturbed(case), shop.place()
@@ -46,8 +47,8 @@ def kills(shop: Workshop) -> Iterator[Try]:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(shop.chance.uniform(0.0, expected.seconds))
             process.kill()
-            process.wait(PATIENCE_SECONDS)
-            killed.append(newest_checkpoint(run))
+            if process.wait(PATIENCE_SECONDS) == -signal.SIGKILL:
+                killed.append(newest_checkpoint(run))
         problem = _differs(chorus(*_go_on(case, out, run)), run, expected)
         shutil.rmtree(out)
         for number in range(len(killed)):
@@ -216,21 +217,25 @@ def _guarded(act: Callable[[], Any]) -> str | None:
 
 
 def full_disks(shop: Workshop) -> Iterator[Try]:
-    """A disk, or a quota on the size of files, that is used up at a random instant, and later is not."""
+    """Space, inodes or a quota on the size of files, used up at a random instant; a run that ended before does not
+    count."""
     case = next(case for case in shop.cases if case.env == PROBE and case.ensemble)
     expected = shop.undisturbed(case)
     while True:
         out = shop.place()
-        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", out], capture_output=True)
-        fill = _quota if mounted.returncode else _fill
+        options = "size=12m,nr_inodes=100"
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", out], capture_output=True)
+        fill = _quota if mounted.returncode else shop.chance.choice((_space, _inodes))
         try:
-            yield Try(fill.__name__.strip("_"), _used_up(shop, case, expected, out, fill))
+            if (one := _used_up(shop, case, expected, out, fill)) is not None:
+                yield one
         finally:
             if not mounted.returncode:
                 subprocess.run(["umount", "--lazy", out], check=True)
 
 
-def _used_up(shop: Workshop, case: Case, expected: Undisturbed, out: Path, fill: Callable[..., None]) -> str | None:
+def _used_up(shop: Workshop, case: Case, expected: Undisturbed, out: Path, fill: Callable[..., None]) -> Try | None:
+    """None if the run needed nothing any more."""
     run = out / expected.name
     arguments = command("train", *case.arguments, "--out", out, "--quiet")
     process = subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True, env=environment())
@@ -240,18 +245,28 @@ def _used_up(shop: Workshop, case: Case, expected: Undisturbed, out: Path, fill:
     fill(process.pid, out)
     process.send_signal(signal.SIGCONT)
     _, said = process.communicate(timeout=PATIENCE_SECONDS)
-    if process.returncode not in (0, 2) or len(said.splitlines()) > 1:
-        return f"exit code {process.returncode}, and {len(said.splitlines())} lines: {said.strip()[-300:]}"
-    if process.returncode == 2 and status(run)["reason"] != "disk full":
-        return f"the status is {status(run)}"
-    (out / "ballast").unlink(missing_ok=True)
-    return _differs(chorus("resume", run, "--quiet"), run, expected)
+    if process.returncode == 0:
+        return None
+    what = fill.__name__.strip("_")
+    if process.returncode != 2 or len(said.splitlines()) > 1:
+        return Try(what, f"exit code {process.returncode}, and {len(said.splitlines())} lines: {said.strip()[-300:]}")
+    if status(run)["reason"] != "disk full":
+        return Try(what, f"the status is {status(run)}")
+    for file in out.glob("ballast*"):
+        file.unlink()
+    return Try(what, _differs(chorus("resume", run, "--quiet"), run, expected))
 
 
-def _fill(process: int, out: Path) -> None:
+def _space(process: int, out: Path) -> None:
     with (out / "ballast").open("wb", buffering=0) as file, contextlib.suppress(OSError):
         while file.write(b"x" * 4_096):
             pass
+
+
+def _inodes(process: int, out: Path) -> None:
+    with contextlib.suppress(OSError):
+        for number in itertools.count():
+            (out / f"ballast-{number}").touch()
 
 
 def _quota(process: int, out: Path) -> None:

@@ -1,5 +1,7 @@
 """Checkpoints: two are kept, damage is noticed, and the one before is still whole."""
 
+import os
+
 import jax
 import numpy as np
 import pytest
@@ -130,6 +132,16 @@ def test_a_half_written_checkpoint_is_not_one(saved):
     (directory / ".writing" / "state.safetensors").write_bytes(b"half")
     found, complaints = found_in(directory, ring)
     assert [one.iteration for one in found] == [2, 3] and not complaints
+
+
+@pytest.mark.parametrize("what", ["a file", "a link"])
+def test_what_is_in_the_place_of_a_half_written_checkpoint_is_removed(saved, tmp_path, what):
+    directory, _ = saved
+    aside, outside = directory / ".writing", tmp_path / "outside"
+    outside.mkdir()
+    aside.touch() if what == "a file" else aside.symlink_to(outside)
+    checkpoint.discard_unfinished(directory)
+    assert not os.path.lexists(aside) and outside.exists()
 
 
 def test_a_state_of_another_shape_is_refused_with_its_name(saved):

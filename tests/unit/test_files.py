@@ -3,10 +3,12 @@
 import errno
 import hashlib
 import json
+import os
+import threading
 
 import pytest
 
-from chorus.files import JsonLines, LogMark, file_digest, read_json, whole_lines, write_json
+from chorus.files import JsonLines, LogMark, file_digest, is_alive, read_json, whole_lines, write_json, write_text
 from chorus.runs.run_directory import RunDirectory
 
 
@@ -24,6 +26,29 @@ def test_nan_is_refused_and_the_old_file_stays(tmp_path):
     with pytest.raises(ValueError, match="not JSON compliant"):
         write_json(path, {"value": float("nan")})
     assert read_json(path) == {"value": 1.0}
+
+
+def test_a_link_stays_a_link_to_the_new_file(tmp_path):
+    (tmp_path / "real.html").write_text("old")
+    (tmp_path / "link.html").symlink_to("real.html")
+    write_text(tmp_path / "link.html", "new")
+    assert (tmp_path / "link.html").is_symlink() and (tmp_path / "real.html").read_text() == "new"
+
+
+def test_what_is_no_file_is_not_replaced_by_one(tmp_path):
+    """A report to /dev/null or /dev/stdout must leave these as they are."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    received = []
+    reader = threading.Thread(target=lambda: received.append(pipe.read_text()))
+    reader.start()
+    write_text(pipe, "text")
+    reader.join(10)
+    assert received == ["text"] and pipe.is_fifo()
+
+
+def test_a_number_that_no_process_can_have_is_not_alive():
+    assert is_alive(os.getpid()) and not is_alive(10**20)
 
 
 @pytest.mark.parametrize(

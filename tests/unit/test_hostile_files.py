@@ -27,7 +27,7 @@ def test_one_damaged_status_does_not_hide_the_other_runs(tmp_path, capsys, conte
     (tmp_path / "first" / "status.json").write_text(content)
     assert main(["list", "runs", "--out", str(tmp_path)]) == 0
     said = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in said] == ["running", "finished"]
+    assert [line.split()[0] for line in said] == ["stopped", "finished"]
 
 
 @pytest.mark.parametrize("name", ["config.json", "meta.json"])

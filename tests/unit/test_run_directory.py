@@ -1,9 +1,11 @@
 """The folder of a run: it appears whole, belongs to one process, and nothing is written through links."""
 
+import fcntl
 import os
 import platform
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -47,7 +49,9 @@ def test_what_killed_processes_left_is_cleared_and_what_living_ones_write_is_not
     assert not abandoned.exists() and all(folder.exists() for folder in under_way)
 
 
-@pytest.mark.parametrize("what", ["a run", "a folder with something in it", "a file", "a dangling link"])
+@pytest.mark.parametrize(
+    "what", ["a run", "a folder with something in it", "a folder with something hidden", "a file", "a dangling link"]
+)
 def test_what_is_there_already_stays(tmp_path, what):
     path = tmp_path / "run"
     if what == "a run":
@@ -55,6 +59,9 @@ def test_what_is_there_already_stays(tmp_path, what):
     elif what == "a folder with something in it":
         path.mkdir()
         (path / "thesis.tex").write_text("years of work")
+    elif what == "a folder with something hidden":
+        path.mkdir()
+        (path / ".thesis.tex").write_text("years of work")
     elif what == "a file":
         path.write_text("years of work")
     else:
@@ -103,3 +110,14 @@ def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path, monkeypatch):
     monkeypatch.setattr("pathlib.Path.open", refuse)
     with pytest.raises(ChorusError, match=r"cannot be written \(Read-only file system\); copy the run"):
         directory.lock()
+
+
+def test_a_look_at_a_run_does_not_keep_a_process_from_resuming_it(tmp_path):
+    """`chorus list runs` holds the lock for an instant."""
+    RunDirectory(tmp_path / "run").create({}, {})
+    looking = (tmp_path / "run" / "config.json").open()
+    fcntl.flock(looking, fcntl.LOCK_SH)
+    threading.Timer(0.3, looking.close).start()
+    directory = RunDirectory(tmp_path / "run")
+    directory.lock()
+    directory.close()

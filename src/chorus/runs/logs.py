@@ -17,6 +17,7 @@ import numpy as np
 
 from chorus.errors import ChorusError
 from chorus.files import parse_json
+from chorus.runs.run_directory import RunDirectory
 
 # A directory with one of these files is a run directory.
 RUN_FILES = ("config.json", "metrics.jsonl")
@@ -103,6 +104,8 @@ def read_run(path: Path, names: MetricNames) -> tuple[Run, MetricColumns]:
         problems.append(f"diverged members: {members}")
     columns, damaged, repeated = read_metrics(path / "metrics.jsonl", names, problems)
     state = status.get("state")
+    if state == "running":
+        state = RunDirectory(path).current_state()
     run = Run(
         path=path,
         env=env_id(config),

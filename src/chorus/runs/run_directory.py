@@ -19,6 +19,7 @@ from chorus.files import (
     file_digest,
     is_alive,
     is_disk_full,
+    is_unfinished,
     read_json,
     sync_directory,
     whole_lines,
@@ -29,8 +30,10 @@ from chorus.files import (
 _CUT_BACK = ("metrics.jsonl", "episodes.jsonl")
 _TIMINGS = "timings.jsonl"
 _NEW = ".new"
+# A command that lists runs holds their locks for an instant.
+_LOOK_SECONDS = 1.0
 _STOP = ".stop"
-_RESTORE = "restore it (the manifest of a checkpoint has the configuration under 'config')"
+_RESTORE = {"config.json": "restore it (the manifest of a checkpoint has the configuration under 'config')"}
 
 
 class RunDirectory:
@@ -79,7 +82,7 @@ class RunDirectory:
 
     def _remove_abandoned(self) -> None:
         """Remove what processes left that were killed while they created this directory."""
-        if self.path.is_dir() and all(file.name.startswith(".") for file in self.path.iterdir()):
+        if self.path.is_dir() and all(is_unfinished(file) for file in self.path.iterdir()):
             shutil.rmtree(self.path, ignore_errors=True)
         start = f".{self.path.name}.{platform.node()}."
         for folder in self.path.parent.glob(f".*{_NEW}"):
@@ -114,12 +117,13 @@ class RunDirectory:
         return self._read("meta.json") if (self.path / "meta.json").is_file() else {}
 
     def _read(self, name: str) -> dict[str, Any]:
+        remedy = _RESTORE.get(name, "restore it")
         try:
             content = read_json(self.path / name)
         except (OSError, ValueError) as problem:
-            raise ChorusError(f"{self.path / name} cannot be read ({problem}); {_RESTORE}") from problem
+            raise ChorusError(f"{self.path / name} cannot be read ({problem}); {remedy}") from problem
         if not isinstance(content, dict):
-            raise ChorusError(f"{self.path / name} holds no object; {_RESTORE}")
+            raise ChorusError(f"{self.path / name} holds no object; {remedy}")
         return content
 
     def read_status(self) -> dict[str, Any]:
@@ -186,7 +190,7 @@ class RunDirectory:
 
     def lock(self, patience_seconds: float = 0.0) -> None:
         """Lock the run until this process ends; waits up to `patience_seconds` for another process to release it."""
-        deadline = time.monotonic() + patience_seconds
+        deadline = time.monotonic() + max(patience_seconds, _LOOK_SECONDS)
         try:
             # NFS locks only files that are open for writing; nothing is written.
             self._lock = (self.path / "config.json").open("r+", encoding="utf-8")
@@ -198,7 +202,7 @@ class RunDirectory:
         while not self._locked():
             if time.monotonic() >= deadline:
                 raise ChorusError(f"{self.path} is in use by another process; wait for it or stop it before resuming")
-            time.sleep(0.5)
+            time.sleep(0.1)
 
     def _locked(self) -> bool:
         assert self._lock is not None

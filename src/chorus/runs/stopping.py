@@ -7,11 +7,14 @@ once; what it has done since its last checkpoint is repeated when it is resumed.
 import contextlib
 import signal
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import Any
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+# `timeout` and some batch systems signal a process and then its group: the same signal soon again is the same request.
+_ECHO_SECONDS = 0.2
 
 
 class StopRequest:
@@ -20,6 +23,7 @@ class StopRequest:
     def __init__(self) -> None:
         self.asked = False
         self.announced = False
+        self._first: tuple[int, float] | None = None
 
     def ask(self) -> None:
         self.asked = True
@@ -37,10 +41,14 @@ class StopRequest:
             self.release(before)
 
     def receive(self, number: int, frame: FrameType | None) -> None:
-        if self.asked:
+        now = time.monotonic()
+        if self._first is None:
+            self._first = number, now
+            self.ask()
+        elif number != self._first[0] or now - self._first[1] > _ECHO_SECONDS:
             raise KeyboardInterrupt
-        self.ask()
 
     def release(self, before: dict[int, Any]) -> None:
         for number, handler in before.items():
-            signal.signal(number, handler)
+            # None: the handler was not set by Python, and Python cannot set it back.
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)

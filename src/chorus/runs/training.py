@@ -105,6 +105,8 @@ class Training:
     trackers: list[Tracker]
     stop: StopRequest
     keep_replay: bool = False
+    seconds_per_step: float | None = None
+    """Of the iteration before, without evaluation; None in the first one of a process."""
 
     def run(self) -> dict[str, Any]:
         """Train to the end and return the run's last status; the directory must be locked."""
@@ -149,6 +151,10 @@ class Training:
 
         step = newest.step if newest else 0
         for iteration in range(newest.iteration + 1 if newest else 1, schedule.iterations + 1):
+            if self._asked_to_stop():
+                self.directory.write_status("stopped", iteration=iteration - 1, **self._marked())
+                self.directory.forget_stop()
+                return self.directory.read_status()
             if kept:
                 ring.protect(kept[0].cursor)
             state, step, metrics, timings = self._iterate(state, ring, iteration, step)
@@ -158,10 +164,6 @@ class Training:
             saved, costs = self._save(state, ring, iteration, step, kept[-1] if kept else None)
             kept = [*kept, saved][-checkpoint.KEPT :]
             self._log_timings(iteration, step, timings | costs)
-            if self._asked_to_stop() and iteration < schedule.iterations:
-                self.directory.write_status("stopped", iteration=iteration, **self._marked())
-                self.directory.forget_stop()
-                return self.directory.read_status()
             self.directory.write_status("running", iteration=iteration, **self._marked())
         return self._end("finished", schedule.iterations, None)
 
@@ -218,9 +220,10 @@ class Training:
                 self.directory.flush_logs()
             self.progress.advance(event.step)
             if self.stop.asked and not self.stop.announced:
-                self._announce_stop(iteration, (last - first) / (time.monotonic() - began), last)
+                self._announce_stop(iteration, last)
         metrics, state = self._learning_metrics(learned.state if learned else state)
         trained = time.monotonic()
+        self.seconds_per_step = (trained - began) / max(1, last - first)
 
         metrics |= episodes.metrics()
         metrics["charts/epsilon"] = float(self.loop.epsilon(last))
@@ -239,13 +242,15 @@ class Training:
         }
         return state, last, metrics, timings
 
-    def _announce_stop(self, iteration: int, steps_per_second: float, step: int) -> None:
+    def _announce_stop(self, iteration: int, step: int) -> None:
         self.stop.announced = True
         _, end = self.loop.schedule.span(iteration)
-        left = duration(max(0, end - step) / steps_per_second)
+        # A process's first iteration compiles, and its first steps say little about the others.
+        seconds = None if self.seconds_per_step is None else max(0, end - step) * self.seconds_per_step
+        how_long = "" if seconds is None else f"takes about {duration(seconds)} more and "
         self.progress.say(
-            f"stopping after iteration {iteration}, which takes about {left} more and is then saved; Ctrl-C again "
-            f"stops at once, and what was done since iteration {iteration - 1} is lost"
+            f"stopping after iteration {iteration}, which {how_long}is then saved; Ctrl-C again stops at once, and "
+            f"what was done since iteration {iteration - 1} is lost"
         )
 
     def _learning_metrics(self, state: AgentState) -> tuple[dict[str, float], AgentState]:

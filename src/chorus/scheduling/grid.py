@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from chorus.errors import warn
+from chorus.runs.run_directory import RunDirectory
 from chorus.scheduling.costs import Attempt, Forecast
 from chorus.scheduling.engines import Ended, Engine
 from chorus.scheduling.jobs import Job
@@ -203,7 +204,7 @@ class _Grid:
         if under_way.queued is None:
             self.forecast.note(under_way.attempt())
         if problem is None and not job.has_ended:
-            problem = f"it ended, but {job.path} does not say so; is that folder on storage shared by every node?"
+            problem = _why_unfinished(job)
         for note in job.notes():
             warn(f"{job.name}: {note}")
         if problem is None:
@@ -231,6 +232,13 @@ class _Grid:
                 self.engine.workers,
             ),
         )
+
+
+def _why_unfinished(job: Job) -> str:
+    """Why the process of a run ended well and the run did not."""
+    if RunDirectory(job.path).read_status()["state"] == "stopped":
+        return "its process was asked to stop, by a signal that this command did not send"
+    return f"it ended, but {job.path} does not say so; is that folder on storage shared by every node?"
 
 
 def last_line(text: str) -> str:

@@ -123,7 +123,7 @@ def save(
 
 def discard_unfinished(directory: Path) -> None:
     """Remove a checkpoint that was not written to its end."""
-    shutil.rmtree(directory / _ASIDE, ignore_errors=True)
+    _remove(directory / _ASIDE)
 
 
 def _write_state(path: Path, state: Any) -> None:

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import platform
 import re
 import shutil
 import signal
@@ -25,7 +26,8 @@ from chorus.scheduling.jobs import Job, memory_bytes
 
 _SECONDS_TO_STOP = 10.0
 _LAST_LINES = 15
-_CACHE = "chorus-compiled-"
+# The folder for temporary files may be shared by machines, whose processes have numbers of their own.
+_CACHE = f"chorus-compiled-{platform.node()}-"
 # NumPy's libraries start one thread per core unless told otherwise.
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 

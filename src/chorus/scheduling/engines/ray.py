@@ -12,7 +12,7 @@ import secrets
 import signal
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -139,10 +139,19 @@ def end_orphans() -> None:
                 os.kill(int(environment.parent.name), signal.SIGKILL)
 
 
+@contextlib.contextmanager
+def _marking_children() -> Iterator[None]:
+    """Processes started meanwhile carry this one's number; those that its program starts later are not Ray's."""
+    os.environ[_OWNER] = str(os.getpid())
+    try:
+        yield
+    finally:
+        del os.environ[_OWNER]
+
+
 def _prepare_own_cluster() -> None:
     """For a cluster that ends with this process: no other machine can reach it, and it has a token of its own."""
     end_orphans()
-    os.environ[_OWNER] = str(os.getpid())
     # Ray's switch for the loopback address. Its processes read the variable, and this one the constant.
     os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
     ray._private.ray_constants.ENABLE_RAY_CLUSTER = False
@@ -158,13 +167,14 @@ def _connect(address: str | None) -> None:
         with warnings.catch_warnings():
             # Ray forks to start its servers, and JAX warns about forks; each is followed by exec at once.
             warnings.filterwarnings("ignore", message="os.fork", category=RuntimeWarning)
-            ray.init(
-                address=address or "local",
-                include_dashboard=None if address else False,
-                namespace="chorus",
-                log_to_driver=False,
-                logging_level=logging.ERROR,
-            )
+            with contextlib.nullcontext() if address else _marking_children():
+                ray.init(
+                    address=address or "local",
+                    include_dashboard=None if address else False,
+                    namespace="chorus",
+                    log_to_driver=False,
+                    logging_level=logging.ERROR,
+                )
     except (ray.exceptions.RayError, ConnectionError, RuntimeError, ValueError, OSError) as problem:
         where = f"the Ray cluster at {address} cannot be used" if address else "no Ray cluster can be started here"
         raise ChorusError(
