@@ -17,7 +17,8 @@ from benchmarks import harness
 from chorus.config.resolution import Request, resolve
 from chorus.envs.registry import make_host
 from chorus.randomness import init_key
-from chorus.replay.ring import Ring, RingLayout
+from chorus.replay.layout import RingLayout
+from chorus.replay.ring import Ring
 from chorus.runs.assembly import Assembly
 from chorus.runs.resources import ring_layout
 from chorus.runs.runtime import prepare

@@ -17,7 +17,8 @@ import numpy as np
 from benchmarks import harness
 from chorus.config.resolution import Request, resolve
 from chorus.replay.columns import row_bytes
-from chorus.replay.ring import Ring, RingLayout
+from chorus.replay.layout import RingLayout
+from chorus.replay.ring import Ring
 from chorus.replay.samplers import Shared
 from chorus.runs.assembly import Assembly
 from chorus.runs.resources import allocated_bytes, free_memory_bytes, ring_layout

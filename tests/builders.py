@@ -24,7 +24,8 @@ from chorus.networks.layers import DEFAULT_INITIALIZATION, Conv, Dense
 from chorus.networks.lifting import Lift, best_for_backend
 from chorus.networks.torsos import MLPTorso
 from chorus.replay.batch import Batch
-from chorus.replay.ring import Ring, RingLayout
+from chorus.replay.layout import RingLayout
+from chorus.replay.ring import Ring
 from chorus.training.acting import ActingRule, LinearEpsilon, Uniform
 from chorus.training.loop import Loop
 from chorus.training.settings import ReplaySettings, Schedule

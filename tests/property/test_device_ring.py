@@ -12,7 +12,8 @@ from naive_replay import NaiveReplay, Window, all_windows
 
 from chorus.replay.device import DeviceRing, Transition
 from chorus.replay.drawing import Sizes, draw_own, draw_uniform
-from chorus.replay.ring import Ring, RingLayout
+from chorus.replay.layout import RingLayout
+from chorus.replay.ring import Ring
 
 MEMBERS = 7
 

@@ -7,7 +7,8 @@ from hypothesis import given
 
 from chorus.envs.registry import make_host
 from chorus.replay.batch import Batch, with_whole_stacks
-from chorus.replay.ring import Cursor, Ring, RingLayout
+from chorus.replay.layout import Cursor, RingLayout
+from chorus.replay.ring import Ring
 from chorus.replay.samplers import Shared
 
 STACK, SHAPE = 3, (3, 2, 2)

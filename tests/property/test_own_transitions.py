@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from naive_replay import NaiveReplay, windows_at
 
+from chorus.replay.layout import RingLayout
 from chorus.replay.ownership import Positions
-from chorus.replay.ring import Ring, RingLayout
+from chorus.replay.ring import Ring
 from chorus.replay.samplers import SelfOversampled, Shared, draw_own
 
 MEMBERS = 7  # the naive model's owners are 0 to 6

@@ -10,7 +10,8 @@ from hypothesis import given
 from naive_replay import NaiveReplay, all_windows, windows_at
 
 from chorus.errors import ChorusError
-from chorus.replay.ring import Cursor, Ring, RingLayout
+from chorus.replay.layout import Cursor, RingLayout
+from chorus.replay.ring import Ring
 from chorus.replay.samplers import Shared, draw_uniform
 
 SMALL, LARGE = (1,), (2_100,)

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from chorus.replay.ring import Ring, RingLayout
+from chorus.replay.layout import RingLayout
+from chorus.replay.ring import Ring
 from chorus.replay.samplers import BootstrapMasked
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from chorus.errors import ChorusError
 from chorus.files import LogMark
-from chorus.replay.ring import Ring, RingLayout
+from chorus.replay.layout import RingLayout
+from chorus.replay.ring import Ring
 from chorus.training import checkpoint
 
 LAYOUT = RingLayout(1, 10, 4, (1,), np.dtype(np.float32))

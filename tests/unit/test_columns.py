@@ -7,7 +7,7 @@ import pytest
 
 from chorus.errors import ChorusError
 from chorus.replay.columns import Columns, ring_slices, row_bytes
-from chorus.replay.ring import RingLayout
+from chorus.replay.layout import RingLayout
 
 
 @pytest.mark.parametrize(

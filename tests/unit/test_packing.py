@@ -9,8 +9,8 @@ from hypothesis import given
 from builders import tiny_ring
 from chorus.config.resolution import Request, resolve
 from chorus.envs.registry import describe
+from chorus.replay.layout import RingLayout
 from chorus.replay.packing import pack, packed_type, unpack
-from chorus.replay.ring import RingLayout
 from chorus.runs.resources import ring_layout
 
 

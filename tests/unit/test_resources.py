@@ -8,7 +8,7 @@ import pytest
 
 from chorus.cli.main import main
 from chorus.errors import ChorusError
-from chorus.replay.ring import RingLayout
+from chorus.replay.layout import RingLayout
 from chorus.runs import resources
 from chorus.runs.resources import Demand, allocated_bytes, check_resources
 

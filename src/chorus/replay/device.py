@@ -17,9 +17,10 @@ from jaxtyping import Array, Bool, Float, Int, Integer, Shaped
 from chorus.errors import ChorusError
 from chorus.replay.batch import Batch
 from chorus.replay.columns import ring_slices
+from chorus.replay.layout import Cursor, RingLayout
 from chorus.replay.ownership import Episodes
 from chorus.replay.packing import pack, unpack
-from chorus.replay.ring import ENDED, TERMINATED, TRANSITION, TRUNCATED, Cursor, Ring, RingLayout
+from chorus.replay.ring import ENDED, TERMINATED, TRANSITION, TRUNCATED, Ring
 from chorus.spaces import AnyArray
 
 

@@ -11,7 +11,6 @@ stacks continue across it.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -20,106 +19,17 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, Integer, Shaped
 
 from chorus.errors import ChorusError
-from chorus.replay.columns import Columns, ColumnTypes, ring_slices, row_bytes
+from chorus.replay.columns import Columns, ring_slices
+from chorus.replay.layout import SHORTEST_EPISODES_OF_HUGE_RINGS, Block, Cursor, RingLayout
 from chorus.replay.ownership import Episodes, Ownership
-from chorus.replay.packing import pack, packed_type, unpack
+from chorus.replay.packing import pack, unpack
 
 TRANSITION, TERMINATED, TRUNCATED = 1, 2, 4
 # The owner of a transition whose action all members chose together; no member has this number.
 ENSEMBLE = 65_535
 ENDED = TERMINATED | TRUNCATED
 
-# Final observations need rows, too. A ring of moderate size has one per transition, which is enough for episodes of
-# one step; a huge ring has enough for episodes of eight steps and more on average.
-_MODERATE_BYTES = 2 * 1024**3
-_SHORTEST_EPISODES_OF_HUGE_RINGS = 8
-
-# Rows are hashed in blocks. A block of Atari frames is 7 MB: a million rows have a thousand hashes. A small ring has
-# smaller blocks, because it keeps up to one block of rows that it no longer needs.
-_BLOCK_ROWS = 1_024
-_BLOCKS_OF_SMALL_RINGS = 16
-
 Index = TypeVar("Index", Ownership, Episodes)
-
-
-@dataclass(frozen=True)
-class RingLayout:
-    """Sizes of a ring; `iteration_steps` is the largest number of agent steps between two checkpoints.
-
-    With a `frame_stack` above 1 the first axis of an observation holds its frames, oldest first. With `masked_members`
-    every transition has one mask bit per member.
-    """
-
-    lanes: int
-    capacity: int
-    iteration_steps: int
-    observation_shape: tuple[int, ...]
-    observation_dtype: np.dtype
-    frame_stack: int = 1
-    masked_members: int = 0
-    action_shape: tuple[int, ...] = ()
-    action_dtype: np.dtype = np.dtype(np.int32)  # noqa: RUF009 (immutable)
-
-    def types(self) -> ColumnTypes:
-        mask: ColumnTypes = {"mask": ((-(-self.masked_members // 8),), np.dtype(np.uint8))}
-        return {
-            "observation": packed_type(self.frame_shape, self.observation_dtype),
-            "action": (self.action_shape, self.action_dtype),
-            "reward": ((), np.dtype(np.float32)),
-            "flags": ((), np.dtype(np.uint8)),
-            "owner": ((), np.dtype(np.uint16)),
-            **(mask if self.masked_members else {}),
-        }
-
-    @property
-    def frame_shape(self) -> tuple[int, ...]:
-        """What one row holds of an observation."""
-        return self.observation_shape if self.frame_stack == 1 else self.observation_shape[1:]
-
-    @property
-    def lane_capacity(self) -> int:
-        return self.capacity // self.lanes
-
-    def _with_final_rows(self, transitions: int) -> int:
-        everything = 2 * (self.capacity + 2 * self.iteration_steps) * row_bytes(self.types())
-        shortest = 1 if everything <= _MODERATE_BYTES else _SHORTEST_EPISODES_OF_HUGE_RINGS
-        return transitions + -(-transitions // shortest) + 1
-
-    @cached_property
-    def window_rows(self) -> int:
-        return self._with_final_rows(self.lane_capacity)
-
-    @cached_property
-    def rows(self) -> int:
-        """Rows per lane: the window, the frames before it that its first stack needs, the rest of the block in which
-        they start, and two iterations, because two checkpoints are kept."""
-        iteration = self._with_final_rows(-(-self.iteration_steps // self.lanes))
-        return self.window_rows + self.frame_stack - 1 + self.block_rows - 1 + 2 * iteration
-
-    @property
-    def block_rows(self) -> int:
-        """Rows under one hash."""
-        return max(1, min(_BLOCK_ROWS, self.lane_capacity // _BLOCKS_OF_SMALL_RINGS))
-
-    @property
-    def total_bytes(self) -> int:
-        return self.rows * self.lanes * row_bytes(self.types())
-
-
-class Block(NamedTuple):
-    """The rows of one lane from position `start` to `stop`."""
-
-    lane: int
-    start: int
-    stop: int
-
-
-class Cursor(NamedTuple):
-    """Per lane: rows ever written, position of the window's oldest transition, transitions in the window."""
-
-    end: Int[np.ndarray, " E"]
-    oldest: Int[np.ndarray, " E"]
-    transitions: Int[np.ndarray, " E"]
 
 
 class Windows(NamedTuple):
@@ -219,7 +129,7 @@ class Ring:
         """Refuse to write at these positions if a kept checkpoint still needs what is there."""
         if (position >= self._full_at[lanes]).any():
             raise ChorusError(
-                f"episodes of fewer than {_SHORTEST_EPISODES_OF_HUGE_RINGS} steps on average overrun the replay's "
+                f"episodes of fewer than {SHORTEST_EPISODES_OF_HUGE_RINGS} steps on average overrun the replay's "
                 f"{self.layout.rows} rows per lane with their final observations; a smaller --buffer-size "
                 "(a replay of at most 2 GB in all) has room for any episodes"
             )

@@ -15,7 +15,7 @@ from chorus.config.schema import RunConfig
 from chorus.envs.spec import EnvSpec
 from chorus.errors import ChorusError
 from chorus.replay.columns import row_bytes
-from chorus.replay.ring import RingLayout
+from chorus.replay.layout import RingLayout
 
 # Two checkpoints are kept while a third is written.
 _CHECKPOINTS_AT_ONCE = 3

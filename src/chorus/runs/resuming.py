@@ -4,7 +4,8 @@ from typing import Any, NamedTuple
 
 from chorus.agents.agent import AgentState
 from chorus.errors import ChorusError, warn
-from chorus.replay.ring import Cursor, Ring, RingLayout
+from chorus.replay.layout import Cursor, RingLayout
+from chorus.replay.ring import Ring
 from chorus.runs.run_directory import RunDirectory
 from chorus.training import checkpoint
 from chorus.training.checkpoint import Checkpoint, Found, HashedBlocks

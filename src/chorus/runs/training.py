@@ -18,7 +18,8 @@ from chorus.agents.agent import AgentState
 from chorus.errors import ChorusError
 from chorus.files import is_disk_full
 from chorus.randomness import entropy, generator, init_key, stream_key
-from chorus.replay.ring import Ring, RingLayout
+from chorus.replay.layout import RingLayout
+from chorus.replay.ring import Ring
 from chorus.runs.progress import ProgressView, duration
 from chorus.runs.resources import allocated_bytes
 from chorus.runs.resuming import Resumed, find_resumable

@@ -22,7 +22,8 @@ from safetensors.numpy import load_file, save_file
 from chorus.errors import ChorusError
 from chorus.files import LogMark, file_digest, flatten, read_json, sync_directory, write_json
 from chorus.replay.columns import row_bytes
-from chorus.replay.ring import Block, Cursor, Ring, RingLayout
+from chorus.replay.layout import Block, Cursor, RingLayout
+from chorus.replay.ring import Ring
 
 FORMAT = 2
 """Of manifests. Those of format 1 have no configuration, and no hashes of logs and of whole blocks."""

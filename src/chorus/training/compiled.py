@@ -18,7 +18,8 @@ from jaxtyping import Array, Bool, Float, Int, Integer, PRNGKeyArray
 from chorus.agents.agent import AgentState, PureUpdate
 from chorus.replay.device import Contents, DeviceRing, Transition, check_sampled
 from chorus.replay.drawing import CompiledSampler, Sizes, read_batch
-from chorus.replay.ring import ENSEMBLE, Ring, RingLayout
+from chorus.replay.layout import RingLayout
+from chorus.replay.ring import ENSEMBLE, Ring
 from chorus.replay.samplers import has_compiled_form
 from chorus.spaces import AnyArray
 from chorus.training.loop import Collected, Learned, Loop, Origins
