@@ -173,7 +173,7 @@ def test_an_empty_replay_says_so():
 
 
 def test_episodes_too_short_for_a_huge_ring_are_refused_before_a_checkpoint_is_damaged(monkeypatch):
-    monkeypatch.setattr("chorus.replay.ring._MODERATE_BYTES", 0)
+    monkeypatch.setattr("chorus.replay.layout._MODERATE_BYTES", 0)
     ring = Ring(layout_of(1, 16, iteration_steps=16, shape=LARGE))
     naive = NaiveReplay(ring)
     for _ in range(16):
