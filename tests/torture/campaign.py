@@ -61,7 +61,7 @@ def attack(shop: Workshop, how: Callable[[Workshop], Iterator[Try]], tries: int,
 
 def campaign(count: int, seed: int, say: Callable[[str], None]) -> list[Tally]:
     """Every attack, scaled by the number of kills."""
-    shop = Workshop(random.Random(seed))
+    shop = Workshop(random.Random(seed), most_cases=max(2, count // 10))
     try:
         return [attack(shop, how, max(1, round(share * count)), say) for how, share in ATTACKS.items()]
     finally:

@@ -67,8 +67,9 @@ class Undisturbed:
 class Workshop:
     """A folder to attack runs in, and undisturbed runs to compare with, trained when they are first asked for."""
 
-    def __init__(self, chance: random.Random) -> None:
+    def __init__(self, chance: random.Random, most_cases: int = 1_000) -> None:
         self.chance = chance
+        self._most_cases = most_cases
         self.folder = Path(tempfile.mkdtemp(prefix="chorus-torture-"))
         self._known: dict[Case, Undisturbed] = {}
 
@@ -76,8 +77,13 @@ class Workshop:
     def cases(self) -> list[Case]:
         return every_case()
 
-    def any_case(self, *envs: str) -> Case:
-        return self.chance.choice([case for case in self.cases if not envs or case.env in envs])
+    @cached_property
+    def _drawn(self) -> list[Case]:
+        return self.chance.sample(self.cases, min(self._most_cases, len(self.cases)))
+
+    def any_case(self) -> Case:
+        """One of a few, because each needs an undisturbed run first."""
+        return self.chance.choice(self._drawn)
 
     def place(self) -> Path:
         """A new folder."""
