@@ -77,7 +77,7 @@ def end_in_the_middle(out: Path, arguments: list[str], how: int, **changes: str)
         # Whoever starts the tests in the background makes them ignore it, and children inherit that.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    wait_for(lambda: [run for run in out.glob("*__s*") if in_the_middle_of_an_iteration(run)], PATIENCE_SECONDS)
+    wait_for(lambda: [run for run in out.glob("[!.]*__s*") if in_the_middle_of_an_iteration(run)], PATIENCE_SECONDS)
     process.send_signal(how)
     said, _ = process.communicate(timeout=PATIENCE_SECONDS)
     return said, process.returncode

@@ -331,7 +331,7 @@ def test_a_gpu_that_is_not_there_is_refused(tmp_path):
 def test_a_run_in_use_by_another_process_is_not_touched(tmp_path, capsys):
     process = background("train", *RUNS["probe"], "--total-steps", "200000", "--out", tmp_path)
     try:
-        (run,) = wait_for(lambda: list(tmp_path.iterdir()), PATIENCE_SECONDS)
+        (run,) = wait_for(lambda: list(tmp_path.glob("[!.]*")), PATIENCE_SECONDS)
         wait_for(lambda: in_the_middle_of_an_iteration(run), PATIENCE_SECONDS)
         process.send_signal(signal.SIGSTOP)  # it keeps the lock, and nothing changes while we look
         before = listing(run)

@@ -33,7 +33,7 @@ def test_a_stopped_run_resumes_to_the_same_bytes(tmp_path, preset):
     for step in (60, 350, 640):  # before the first checkpoint, and in the middle of later iterations
         with pytest.raises(KeyboardInterrupt):
             train_run(assembly, stopped, StopsAt(step))
-        assert status(stopped)["state"] == "running"
+        assert status(stopped)["state"] == "stopped"
     resume_run(stopped, Silent())
     assert status(stopped)["state"] == "finished"
     assert logs(stopped) == logs(whole)

@@ -61,7 +61,7 @@ def test_the_first_signal_saves_the_iteration_under_way(undisturbed, tmp_path, h
 @pytest.mark.slow
 def test_the_second_signal_stops_at_once_and_says_what_is_lost(tmp_path):
     process = started("--out", str(tmp_path), *LONG)
-    run = wait_for(lambda: next(iter(tmp_path.glob("*__s3")), None), PATIENCE_SECONDS)
+    run = wait_for(lambda: next(iter(tmp_path.glob("[!.]*__s3")), None), PATIENCE_SECONDS)
     wait_for(lambda: lines_since_checkpoint(run) > 100, PATIENCE_SECONDS)
     process.send_signal(signal.SIGINT)
     time.sleep(1.0)

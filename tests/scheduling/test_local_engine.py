@@ -91,11 +91,11 @@ def test_stopped_in_the_middle_the_same_command_goes_on_to_the_same_bytes(tmp_pa
         assert code == 130
         assert "stopped; " in said and "Resume with: " in said and "chorus sweep --preset" in said
         # Iterations were finished and saved before the command ended.
-        under_way = [run for run in out.glob("*__s*") if status(run)["state"] != "finished"]
+        under_way = [run for run in out.glob("[!.]*__s*") if status(run)["state"] != "finished"]
         assert under_way and all(status(run)["state"] == "stopped" for run in under_way)
         assert not any(map(lines_since_checkpoint, under_way))
     # Whatever happened to the command, its runs have let go of their folders.
-    wait_for(lambda: not any(in_use(run) for run in out.glob("*__s*")), PATIENCE_SECONDS)
+    wait_for(lambda: not any(in_use(run) for run in out.glob("[!.]*__s*")), PATIENCE_SECONDS)
     again = chorus(*arguments)
     assert again.returncode == 0, again.stderr
     assert "4 of 4 runs have ended" in again.stdout

@@ -115,11 +115,11 @@ def on_this_machine(tmp_path_factory) -> dict[str, dict[str, bytes]]:
     out = tmp_path_factory.mktemp("local")
     done = chorus(*STUDY, "--out", out)
     assert done.returncode == 0, done.stderr
-    return {run.name: logs(run) for run in out.glob("*__s*")}
+    return {run.name: logs(run) for run in out.glob("[!.]*__s*")}
 
 
 def a_run_in_the_middle(out: Path) -> tuple[Path, int] | None:
-    for run in out.glob("*__s*"):
+    for run in out.glob("[!.]*__s*"):
         if newest_checkpoint(run) >= 1 and lines_since_checkpoint(run) > 0 and (process := holder(run)):
             return run, process
     return None
@@ -165,7 +165,7 @@ def test_what_is_killed_is_retried_and_the_study_has_the_bytes_of_the_local_engi
     assert newest_checkpoint(run) >= kept >= 1
     said, _ = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 0, said
-    assert {found.name: logs(found) for found in tmp_path.glob("*__s*")} == on_this_machine
+    assert {found.name: logs(found) for found in tmp_path.glob("[!.]*__s*")} == on_this_machine
     assert (tmp_path / "reports" / "figure12-smoke" / "figure12-gains-by-voting.svg").exists()
 
 
@@ -176,7 +176,7 @@ def test_stopped_in_the_middle_nothing_is_left_on_the_cluster(cluster, tmp_path,
     said, code = end_in_the_middle(tmp_path, sweep, how, **cluster.variables)
     assert code == 130
     assert "stopped; 0 of 1 runs have ended" in said and "Resume with: " in said and "--engine ray" in said
-    (run,) = tmp_path.glob("*__s*")
+    (run,) = tmp_path.glob("[!.]*__s*")
     wait_for(lambda: holder(run) is None, PATIENCE_SECONDS)
 
 
@@ -232,7 +232,7 @@ def test_a_cluster_of_its_own_is_out_of_reach_of_other_machines_and_does_not_out
     """SIGKILL leaves the owner no chance to end its cluster; the next command does it."""
     sweep = small_sweep(tmp_path, 1, "--engine", "ray", "--quiet", total_steps=100_000)
     owner = subprocess.Popen(command(*sweep), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment())
-    wait_for(lambda: list(tmp_path.glob("*__s*/status.json")), PATIENCE_SECONDS)
+    wait_for(lambda: list(tmp_path.glob("[!.]*__s*/status.json")), PATIENCE_SECONDS)
     cluster = processes_of(owner.pid)
     addresses = listening_addresses(cluster)
     assert len(cluster) >= 4 and addresses and addresses <= LOOPBACK

@@ -16,7 +16,7 @@ STEPS = 12_000
 
 
 def seeds(out: Path) -> list[Path]:
-    return sorted(out.glob("*__s*"))
+    return sorted(out.glob("[!.]*__s*"))
 
 
 def submitted(out: Path) -> list[str]:

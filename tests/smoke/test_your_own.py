@@ -117,7 +117,7 @@ def test_a_run_with_a_torso_of_the_users_own_resumes_to_the_same_bytes(own_torso
         chorus.resume(run, quiet=True)
     assert chorus.resume(run, torso=Residual(), quiet=True) == run
     assert logs(run) == logs(own_torso_run)
-    with pytest.raises(chorus.ChorusError, match="does not fit this configuration"):
+    with pytest.raises(chorus.ChorusError, match="has changed since the checkpoint"):
         chorus.load(run, torso=Residual(width=16))
 
 

@@ -301,12 +301,12 @@ def killed_parents(shop: Workshop) -> Iterator[Try]:
             process = subprocess.Popen(
                 command(*arguments), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment()
             )
-            wait_for(lambda: any(map(newest_checkpoint, out.glob("*__s*"))), PATIENCE_SECONDS)  # noqa: B023
+            wait_for(lambda: any(map(newest_checkpoint, out.glob("[!.]*__s*"))), PATIENCE_SECONDS)  # noqa: B023
             time.sleep(shop.chance.uniform(0.0, 1.0))
             process.kill()
             process.wait()
             done = chorus(*arguments)
-            found = {run.name: read_logs(run) for run in out.glob("*__s*")}
+            found = {run.name: read_logs(run) for run in out.glob("[!.]*__s*")}
             expected = expected or _whole_sweep(shop)
             problem = done.stderr.strip() if done.returncode else None
             problem = problem or (None if found == expected else "bytes differ from those of an undisturbed sweep")
@@ -318,7 +318,7 @@ def _whole_sweep(shop: Workshop) -> dict[str, dict[str, bytes]]:
     out = shop.place()
     done = chorus(*small_sweep(out, 2, "--quiet"))
     assert done.returncode == 0, done.stderr
-    return {run.name: read_logs(run) for run in out.glob("*__s*")}
+    return {run.name: read_logs(run) for run in out.glob("[!.]*__s*")}
 
 
 def _has_ray() -> bool:

@@ -32,4 +32,5 @@ def test_failures_are_counted_and_named():
 
 
 def test_every_preset_is_attacked():
-    assert {case.preset for case in every_case()} == set(PRESETS)
+    own = {name for name, one in PRESETS.items() if one.change.__module__.startswith("chorus.")}
+    assert {case.preset for case in every_case()} == own
