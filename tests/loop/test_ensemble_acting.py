@@ -17,6 +17,7 @@ from chorus.components import NOT_NEGATIVE, option, register
 from chorus.config.resolution import Request, resolve
 from chorus.config.validation import find_problems
 from chorus.ensemble.votes import majority
+from chorus.errors import ChorusError
 from chorus.replay.ring import ENSEMBLE, TRANSITION, Ring
 from chorus.replay.samplers import SelfOversampled
 from chorus.runs.assembly import Assembly
@@ -210,5 +211,7 @@ def test_a_rule_that_uses_members_must_say_how():
     class Undecided(EnsembleRule):
         pass
 
-    with pytest.raises(NotImplementedError, match="Undecided sets uses_members and must define choose"):
+    with pytest.raises(
+        ChorusError, match="Undecided sets uses_members and chooses no action: define its method `choose`"
+    ):
         Undecided().choose(Proposal(jnp.zeros(2), jnp.zeros(2)), jnp.asarray(0), Discrete(2), jax.random.key(0))

@@ -81,7 +81,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, help="of the attacks (default: drawn anew)")
     args = parser.parse_args()
     seed = random.randrange(10**6) if args.seed is None else args.seed
-    print(f"attacks with seed {seed}: about {duration(args.kills * 12)} on one core", flush=True)
+    print(f"attacks with seed {seed}", flush=True)
     tallies = campaign(args.kills, seed, lambda line: print(line, flush=True))
     print(table(tallies))
     return 1 if any(tally.failures for tally in tallies) else 0

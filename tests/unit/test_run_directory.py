@@ -120,4 +120,6 @@ def test_a_look_at_a_run_does_not_keep_a_process_from_resuming_it(tmp_path):
     threading.Timer(0.3, looking.close).start()
     directory = RunDirectory(tmp_path / "run")
     directory.lock()
+    assert looking.closed and RunDirectory(tmp_path / "run").current_state() == "running"
     directory.close()
+    assert RunDirectory(tmp_path / "run").current_state() == "stopped"

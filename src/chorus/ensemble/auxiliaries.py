@@ -11,6 +11,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from chorus.components import BELOW_1, NOT_NEGATIVE, Component, option, register
 from chorus.ensemble.losses import huber
+from chorus.errors import ChorusError
 from chorus.spaces import Actions, AnyArray
 
 
@@ -77,7 +78,9 @@ class Auxiliary(Component, interface="auxiliary loss"):
 
     def losses(self, params: Any, inputs: AuxiliaryInputs) -> Float[Array, " terms"]:
         """One loss per member, or a single one; their sum is minimised. `params` is what `init` drew."""
-        raise NotImplementedError(f"{type(self).__name__} has weight {self.weight} and must define `losses`")
+        raise ChorusError(
+            f"{type(self).__name__} has the weight {self.weight} and no losses: define its method `losses`"
+        )
 
 
 @register

@@ -12,6 +12,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, Shaped
 
 from chorus.agents.agent import Proposal
 from chorus.components import AT_LEAST_1, NOT_NEGATIVE, SHARE, Component, option, register
+from chorus.errors import ChorusError
 from chorus.spaces import Actions
 
 
@@ -40,7 +41,7 @@ class ActingRule(Component, ABC, interface="acting rule"):
         JAX traces it and maps it over the environments. The fields of `proposal` start with the member axis, and
         `proposal.value` has every member's values [N, A] where actions are Discrete. `member` is the drawn member.
         """
-        raise NotImplementedError(f"{type(self).__name__} sets uses_members and must define choose")
+        raise ChorusError(f"{type(self).__name__} sets uses_members and chooses no action: define its method `choose`")
 
 
 @register
