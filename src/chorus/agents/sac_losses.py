@@ -84,6 +84,16 @@ def bootstrap_of(
     return (lowest - (temperature * log_prob)[value_map.policy])[..., None]
 
 
+def lowest_critic(values: Float[Array, "C B N K"]) -> Float[Array, "B N K"]:
+    """min_c Q_c, with the gradient of the lowest critic, the first one if several are equal.
+
+    The derivative of `jnp.min` divides by the number of values that equal the minimum. XLA may compute these values twice
+    and round them differently; then none is equal, and the gradient is 0/0.
+    """
+    lowest = jnp.argmin(jax.lax.stop_gradient(values), axis=0)
+    return jnp.sum(jnp.where(jax.nn.one_hot(lowest, values.shape[0], axis=0, dtype=bool), values, 0.0), axis=0)
+
+
 def critic_losses(
     learner: Learner,
     networks: Networks,
@@ -148,7 +158,7 @@ def policy_losses(
     batch = lesson.batch
     action, log_prob = draw(networks.distribution(params, batch.observation), lesson.noise)
     values = networks.values_to_improve(critic_params, batch.observation, action, main[:, None])
-    lowest = jnp.min(values, axis=0)[..., 0]
+    lowest = lowest_critic(values)[..., 0]
     per_sample = jnp.stack([temperature * log_prob - lowest, -log_prob], axis=-1)
     losses = weighted_mean(per_sample, batch.weight)
     return PolicyLosses(actor=losses[:, 0], entropy=losses[:, 1])
