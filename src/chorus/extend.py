@@ -22,8 +22,10 @@ from chorus.components import (
     option,
     register,
 )
+from chorus.config.env_rows import register_env_row
 from chorus.config.presets import PRESETS, Preset, preset, with_agent, with_policies, with_replay
-from chorus.config.scales import SCALE_ROWS, ScaleRow, register_family
+from chorus.config.rows import ScaleRow
+from chorus.config.scales import SCALE_ROWS, register_family
 from chorus.config.schema import RunConfig
 from chorus.ensemble.auxiliaries import Auxiliary, AuxiliaryContext, AuxiliaryInputs
 from chorus.ensemble.estimates import Estimate, Selection
@@ -95,6 +97,7 @@ __all__ = [
     "read_sample",
     "register",
     "register_env",
+    "register_env_row",
     "register_family",
     "replace",
     "with_agent",
