@@ -42,6 +42,7 @@ from chorus.replay.samplers import Places, Sample, Sampler, draw_uniform, read_s
 from chorus.spaces import Box, Discrete
 from chorus.training.acting import ActingRule
 from chorus.training.policies import Policy
+from chorus.training.states import StateIndex
 
 __all__ = [
     "ABOVE_0",
@@ -87,6 +88,7 @@ __all__ = [
     "ScaleRow",
     "Selection",
     "Sizes",
+    "StateIndex",
     "Torso",
     "ValueMap",
     "ValueMapRule",

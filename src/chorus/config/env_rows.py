@@ -6,9 +6,10 @@ from typing import Any
 
 from chorus.config.rows import ScaleRow
 from chorus.config.scales import row_for
-from chorus.config.schema import Hyperparameters, Scale
+from chorus.config.schema import SCALES, Hyperparameters, Scale
 from chorus.envs.spec import EnvSpec
 from chorus.errors import ChorusError, did_you_mean
+from chorus.training.states import Grid
 
 _CHANGES: dict[tuple[str, Scale], dict[str, Any]] = {}
 
@@ -21,6 +22,16 @@ def register_env_row(env_id: str, scales: Iterable[Scale], **changes: Any) -> No
             raise ChorusError(f"the row of '{env_id}' cannot change '{name}'{did_you_mean(name, known)}")
     for scale in scales:
         _CHANGES[env_id, scale] = _CHANGES.get((env_id, scale), {}) | changes
+
+
+# Bounds that hold most states of a learning agent; velocities are not bounded in every task.
+for _env_id, _states in {
+    "CartPole-v1": Grid(low=(-2.4, -3.0, -0.21, -3.0), high=(2.4, 3.0, 0.21, 3.0)),
+    "MountainCar-v0": Grid(low=(-1.2, -0.07), high=(0.6, 0.07), bins=20),
+    "Acrobot-v1": Grid(low=(-1.0, -1.0, -1.0, -1.0, -12.57, -28.28), high=(1.0, 1.0, 1.0, 1.0, 12.57, 28.28), bins=6),
+    "Pendulum-v1": Grid(low=(-1.0, -1.0, -8.0), high=(1.0, 1.0, 8.0)),
+}.items():
+    register_env_row(_env_id, SCALES, states=_states)
 
 
 def row_of(spec: EnvSpec, scale: Scale, hyperparameters: Hyperparameters) -> ScaleRow:

@@ -84,6 +84,7 @@ def base_config(spec: EnvSpec, scale: Scale, hyperparameters: Hyperparameters, s
             policies={"individual": RandomMember()},
         ),
         runtime=Runtime(threads=row.threads),
+        states=row.states,
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from chorus.agents.optimizers import Optimizer
 from chorus.networks.torsos import Torso
 from chorus.training.acting import LinearEpsilon
+from chorus.training.states import StateIndex
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +40,7 @@ class ScaleRow:
     threads: int = 1
     quantiles: int = 200
     quantile: "QuantileRow | None" = None
+    states: StateIndex | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

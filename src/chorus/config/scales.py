@@ -13,6 +13,7 @@ from chorus.config.schema import Hyperparameters, Scale
 from chorus.errors import ChorusError
 from chorus.networks.torsos import ConvLayer, ConvTorso, MLPTorso, nature
 from chorus.training.acting import LinearEpsilon
+from chorus.training.states import MarkedCell
 
 _MINATAR_ADAM = Adam(learning_rate=2.5e-4, epsilon=1.5e-4)
 _SMOKE_EPSILON = LinearEpsilon(final=0.05, decay_steps=1_000, warmup_steps=200)
@@ -98,6 +99,7 @@ _DEEP_SEA_PAPER = ScaleRow(
     final_evaluations=10,
     eval_epsilon=0.0,
     update_steps=1,
+    states=MarkedCell(),
 )
 
 _ATARI_PAPER = ScaleRow(
@@ -207,7 +209,12 @@ SCALE_ROWS: dict[tuple[str, Scale], ScaleRow] = {
         quantiles=200,
     ),
     ("deep_sea", "smoke"): replace(
-        _SMOKE, epsilon=_DEEP_SEA_PAPER.epsilon, eval_epsilon=0.0, target_updates=4, update_steps=2
+        _SMOKE,
+        epsilon=_DEEP_SEA_PAPER.epsilon,
+        eval_epsilon=0.0,
+        target_updates=4,
+        update_steps=2,
+        states=_DEEP_SEA_PAPER.states,
     ),
     ("deep_sea", "laptop"): replace(
         _DEEP_SEA_PAPER,

@@ -32,6 +32,8 @@ PREFIX = r"DeepSea(Stochastic)?-"
 FORMS = f"DeepSea-N-v0 and DeepSeaStochastic-N-v0, N from {SMALLEST} to {LARGEST}"
 MOVE_COST = 0.01
 MAPPING_SEED = 42
+# Of the best return: an agent that finds the treasure every second time has solved the sea.
+SOLVED_SHARE = 0.5
 _ID = re.compile(r"DeepSea(?P<stochastic>Stochastic)?-(?P<size>[0-9]{1,9})(-map(?P<mapping>[0-9]{1,9}))?-v0")
 _PIXELS_PER_CELL = 8
 
@@ -78,6 +80,8 @@ def describe(env_id: str, max_episode_steps: int | None) -> EnvSpec:
         observation_dtype=np.dtype(bool),
         actions=Discrete(2),
         max_episode_steps=max_episode_steps or sea.size,
+        optimal_return=sea.optimal_return,
+        solved_return=SOLVED_SHARE * sea.optimal_return,
     )
 
 
