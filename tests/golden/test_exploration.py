@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from chorus.config.identity import identity
 from chorus.config.resolution import Request, resolve
 from chorus.envs.deep_sea import describe
 from chorus.errors import ChorusError
@@ -146,3 +147,12 @@ def test_where_states_are_counted_unless_asked_for():
         asked("CartPole-v1", **{"states.low": [0.0]})
     with pytest.raises(ChorusError, match="a run counts at most"):
         asked("MinAtar/Breakout-v1", count_states={"kind": "hashed"}, **{"states.cells": 2**30})
+
+
+def test_what_is_counted_does_not_change_what_a_run_is():
+    plain, counting = (
+        resolve(Request(preset="double-dqn", env="MinAtar/Breakout-v1", options=options))
+        for options in ({}, {"count_states": {"kind": "hashed"}})
+    )
+    assert identity(plain) == identity(counting)
+    assert plain.config.digest() != counting.config.digest()
