@@ -4,11 +4,14 @@ from collections.abc import Iterable
 from dataclasses import fields, replace
 from typing import Any
 
+from chorus.agents.optimizers import Adam
 from chorus.config.rows import ScaleRow
 from chorus.config.scales import row_for
 from chorus.config.schema import SCALES, Hyperparameters, Scale
 from chorus.envs.spec import EnvSpec
 from chorus.errors import ChorusError, did_you_mean
+from chorus.networks.torsos import ScaledMLPTorso
+from chorus.training.acting import LinearEpsilon
 from chorus.training.states import Grid
 
 _CHANGES: dict[tuple[str, Scale], dict[str, Any]] = {}
@@ -32,6 +35,29 @@ for _env_id, _states in {
     "Pendulum-v1": Grid(low=(-1.0, -1.0, -8.0), high=(1.0, 1.0, 8.0)),
 }.items():
     register_env_row(_env_id, SCALES, states=_states)
+
+# Random actions never reach the top of the hill. Optimism does: values start at 0, every step costs 1, and states
+# that were seen often look worse than new ones. This needs a network that tells velocities of 0.07 apart, and updates
+# that are frequent enough to give a state up within an episode.
+register_env_row(
+    "MountainCar-v0",
+    ("laptop",),
+    source="laptop scale for MountainCar (docs/scales.md)",
+    torso=ScaledMLPTorso(dense=(64, 64), input_scale=(1.0, 15.0)),
+    optimizer=Adam(learning_rate=1e-3, epsilon=1e-8),
+    buffer=20_000,
+    batch=32,
+    target_updates=100,
+    update_steps=1,
+    epsilon=LinearEpsilon(final=0.05, decay_steps=3_000, warmup_steps=1_000),
+)
+register_env_row(
+    "Acrobot-v1",
+    ("laptop",),
+    source="laptop scale for Acrobot (docs/scales.md)",
+    optimizer=Adam(learning_rate=1e-3, epsilon=1e-8),
+    target_updates=250,
+)
 
 
 def row_of(spec: EnvSpec, scale: Scale, hyperparameters: Hyperparameters) -> ScaleRow:
