@@ -14,6 +14,7 @@ from chorus.envs.atari import AtariSettings
 from chorus.errors import ChorusError
 from chorus.training.acting import ActingRule, LinearEpsilon
 from chorus.training.settings import EvaluationSettings, ReplaySettings, Schedule
+from chorus.training.states import StateIndex
 
 Scale = Literal["smoke", "laptop", "paper"]
 SCALES: tuple[Scale, ...] = ("smoke", "laptop", "paper")
@@ -66,6 +67,12 @@ class RunConfig:
     schedule: Schedule = option(help="budget")
     evaluation: EvaluationSettings = option(help="evaluation")
     runtime: Runtime = option(help="machine")
+    states: StateIndex | None = option(
+        None,
+        flag="count-states",
+        unit="INDEX",
+        help="which observations count as one state, for the metrics of exploration; none counts no states",
+    )
 
     def to_json(self) -> dict[str, Any]:
         return encode(self)
@@ -81,5 +88,6 @@ class RunConfig:
 
     def digest(self) -> str:
         """Eight characters that name a configuration, whatever its seed."""
-        body = {name: value for name, value in self.to_json().items() if name != "seed"}
+        # A part that a run does without does not count: earlier versions may not have had it.
+        body = {name: value for name, value in self.to_json().items() if name != "seed" and value is not None}
         return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()[:8]

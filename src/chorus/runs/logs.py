@@ -240,6 +240,16 @@ def read_records(log: Path) -> Iterator[dict[str, Any]]:
     yield from (record for record in _parse(content) if isinstance(record, dict))
 
 
+def read_visits(run: Path) -> np.ndarray | None:
+    """The map of visits of a run; None if it has none, or one that cannot be read."""
+    try:
+        visits = np.array(parse_json((run / "visits.json").read_bytes())["visits"], dtype=np.float64)
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):
+        return None
+    sound = visits.ndim == 2 and visits.size > 0 and np.isfinite(visits).all() and visits.min() >= 0
+    return visits if sound and visits.max() <= LARGEST_COUNT else None
+
+
 def printable(text: str) -> str:
     """Text that is safe in HTML and XML: white space becomes a space, other control characters become a mark."""
     return "".join(c if c.isprintable() else " " if c.isspace() else "\N{REPLACEMENT CHARACTER}" for c in text)

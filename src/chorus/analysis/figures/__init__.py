@@ -10,6 +10,7 @@ from chorus.analysis.figures.curves import GridLayout, curve_grid, learning_curv
 from chorus.analysis.figures.diagrams import data_shares_by_algorithm, heads_and_targets, who_generates_who_learns
 from chorus.analysis.figures.drawing import Drawing, LabelledEstimate, Line
 from chorus.analysis.figures.gaps import Gap, gap_correlation, gap_scatter
+from chorus.analysis.figures.maps import visit_maps
 from chorus.analysis.figures.style import LineStyle, Palette
 from chorus.analysis.figures.sweeps import SweepColumn, sweep
 
@@ -34,5 +35,6 @@ __all__ = [
     "performance_profiles",
     "score_bars",
     "sweep",
+    "visit_maps",
     "who_generates_who_learns",
 ]

@@ -9,8 +9,10 @@ from chorus.analysis.report.diagrams import diagram_panels
 from chorus.analysis.report.panels import Drawn, Panel, Section, make_panels
 from chorus.analysis.results import DIVERSITIES, Series
 from chorus.analysis.variants import Variant
+from chorus.analysis.visits import visit_maps
 
 NARROW_SWEEP_COLUMNS = 2
+NARROW_MAP_COLUMNS = 2
 
 
 def make_sections(context: AnalysisContext) -> list[Section]:
@@ -25,6 +27,7 @@ def make_sections(context: AnalysisContext) -> list[Section]:
         Section("contrasts", "Comparisons", "Two algorithms or policies at a time.", comparison_panels(context)),
         *([sweeps(context)] if one else []),
         Section("inside", "Diversity", "How much members differ.", diversity_panels(context)),
+        Section("exploration", "Exploration", "Where training has been.", visit_panels(context)),
         Section("diagrams", "What ran", "Drawn from the runs' configurations.", diagram_panels(context)),
     ]
     return [section for section in sections if section.panels]
@@ -151,6 +154,17 @@ def diversity_panels(context: AnalysisContext) -> list[Panel]:
         for measure, drawing in found
         if drawing is not None and len(drawing.rows) > 1
     )
+
+
+def visit_panels(context: AnalysisContext) -> list[Panel]:
+    found = []
+    for number, env in enumerate(context.results.envs):
+        wide = visit_maps(context, env)
+        if wide is not None:
+            several = len(context.results.dataset.variants) > 1
+            narrow = visit_maps(context, env, columns=NARROW_MAP_COLUMNS) if several else None
+            found.append(Panel(f"visits-{number}", f"Visits in {env}", wide, env, narrow=narrow, full=several))
+    return found
 
 
 def sweep_panels(context: AnalysisContext) -> list[Panel]:
