@@ -60,7 +60,9 @@ class RunConfig:
     seed: int = option(unit="S", within=NOT_NEGATIVE, help="root of every random stream")
     env: EnvSettings = option(help="the environment")
     agent: Learner = option(help="the learner and its ensemble")
-    acting: ActingRule = option(help="who gathers the data")
+    acting: ActingRule = option(
+        flag="acting", unit="RULE", help="who gathers the data: an acting rule of `chorus list components`"
+    )
     exploration: LinearEpsilon = option(help="random actions")
     replay: ReplaySettings = option(help="the replay")
     schedule: Schedule = option(help="budget")
@@ -81,5 +83,5 @@ class RunConfig:
 
     def digest(self) -> str:
         """Eight characters that name a configuration, whatever its seed."""
-        body = {name: value for name, value in self.to_json().items() if name != "seed"}
+        body = {name: value for name, value in encode(self, for_name=True).items() if name != "seed"}
         return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()[:8]
