@@ -158,6 +158,11 @@ class Learner(Component, ABC, interface="learner"):
         return 1
 
     @property
+    def member_work(self) -> float:
+        """Work of a member's update for estimates of time, in units of the learner's usual networks."""
+        return 1.0
+
+    @property
     def main_discount(self) -> float:
         return float(self.tables.gamma[0, self.tables.main[0]])
 

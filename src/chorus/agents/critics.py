@@ -87,3 +87,8 @@ class CriticLearner(Learner):
     critic_rule: CriticRule = option(
         Lowest(), named=False, help="which critics form a target, and which value the policy maximises"
     )
+
+    @property
+    def member_work(self) -> float:
+        """Networks of about the same size: the critics and one policy; usual are two critics."""
+        return (self.critics + 1) / 3
