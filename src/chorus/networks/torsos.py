@@ -45,7 +45,7 @@ def _no_dense_problem(dense: tuple[int, ...]) -> Iterator[str]:
         yield f"agent.torso.dense is {list(dense)}; every layer needs at least 1 unit"
 
 
-def _dense(widths: tuple[int, ...], initialization: Initialization, layer_norm: bool) -> tuple[nn.Module, ...]:
+def _dense(widths: tuple[int, ...], initialization: Initialization, layer_norm: bool = False) -> tuple[nn.Module, ...]:
     return tuple(Dense(features=width, initialization=initialization, layer_norm=layer_norm) for width in widths)
 
 
