@@ -26,6 +26,8 @@ FEW_GAMES = Scaled(
     paper=EnvironmentSet(_SETS["atari4"], 5),
 )
 FEW_GAMES_FEWER_SEEDS = replace(FEW_GAMES, laptop=replace(FEW_GAMES.laptop, seeds=4))
+# Every value of a sweep over own data is an ensemble of ten.
+TWO_GAMES = replace(FEW_GAMES, laptop=EnvironmentSet((_ASTERIX, BREAKOUT), 4))
 # MinAtar has no lives, so these studies use small Atari runs.
 GAMES_WITH_LIVES = Scaled(
     smoke=EnvironmentSet(("ALE/Breakout-v5",), 2),
