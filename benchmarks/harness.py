@@ -3,7 +3,6 @@
 import json
 import math
 import os
-import platform
 import subprocess
 import time
 from collections.abc import Callable
@@ -17,6 +16,7 @@ from chorus.agents.agent import Agent
 from chorus.networks.layers import Dense, init_layer
 from chorus.networks.torsos import Torso
 from chorus.replay.batch import Batch
+from chorus.runs.machine import processor
 
 HERE = Path(__file__).parent
 LATEST, HISTORY = HERE / "latest.json", HERE / "history.jsonl"
@@ -95,7 +95,7 @@ def record(results: dict[str, float], about: str) -> None:
     rounded = {name: float(f"{value:.4g}") for name, value in results.items()}
     latest = json.loads(LATEST.read_text()) if LATEST.exists() else {}
     LATEST.write_text(json.dumps(dict(sorted({**latest, **rounded}.items())), indent=2) + "\n")
-    about_run = {"commit": _commit(), "machine": _machine(), "processor": processor(), "threads": threads()}
+    about_run = {"commit": _commit(), "cores": os.cpu_count(), "processor": processor(), "threads": threads()}
     entry = {"benchmark": about, **about_run, **rounded}
     with HISTORY.open("a") as file:
         file.write(json.dumps(entry) + "\n")
@@ -115,26 +115,6 @@ def _commit() -> str:
 
 def _git(*arguments: str) -> str:
     return subprocess.run(["git", "-C", str(HERE.parent), *arguments], capture_output=True, text=True).stdout.strip()
-
-
-def _machine() -> str:
-    return f"{_cpuinfo().get('model name', platform.processor())}, {os.cpu_count()} cores, {platform.system()}"
-
-
-def processor() -> str:
-    """The processor's name, family and model, and its widest vectors: some share a name and differ in speed."""
-    facts = _cpuinfo()
-    vectors = next((name for name in ("avx512f", "avx2") if name in facts.get("flags", "").split()), "unknown vectors")
-    name = facts.get("model name") or platform.processor() or platform.machine()
-    return f"{name}, family {facts.get('cpu family', '?')}, model {facts.get('model', '?')}, {vectors}"
-
-
-def _cpuinfo() -> dict[str, str]:
-    """What Linux says of the first processor, by field; empty elsewhere."""
-    path = Path("/proc/cpuinfo")
-    first = path.read_text().split("\n\n")[0] if path.exists() else ""
-    pairs = (line.partition(":") for line in first.splitlines())
-    return {name.strip(): value.strip() for name, _, value in pairs}
 
 
 def report(title: str, facts: dict[str, str], results: dict[str, float]) -> None:

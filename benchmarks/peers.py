@@ -7,6 +7,7 @@ environments, replay and, for Chorus, logs; no evaluations.
 from benchmarks import harness
 from benchmarks.peer_tasks import BATCH, ENVS, HIDDEN, HOPPER_TURN, MINATAR_BATCH, MINATAR_TURN
 from benchmarks.workers import ROOT, ROUNDS, Command, steps_per_second
+from chorus.runs.machine import processor
 
 # sbx-rl depends on stable-baselines3: one environment has both.
 REJAX, SBX = (str(ROOT / name / "bin" / "python") for name in (".venv-rejax", ".venv-sbx"))
@@ -34,7 +35,7 @@ def main() -> None:
     facts = {
         "Hopper-v4": f"SAC, units {HIDDEN}, batch {BATCH}, one update per step",
         "MinAtar Breakout": f"Double DQN, units {HIDDEN}, batch {MINATAR_BATCH}, {ENVS} environments, period 4",
-        "processor": f"{harness.processor()}, one thread on one core, turns taken in {ROUNDS} rounds",
+        "processor": f"{processor()}, one thread on one core, turns taken in {ROUNDS} rounds",
     }
     harness.report("Training end to end against other libraries", facts, results)
     harness.record(results, "peers")

@@ -13,6 +13,7 @@ import jax
 
 from chorus.config.schema import Runtime
 from chorus.errors import ChorusError
+from chorus.runs.machine import processor
 
 # XLA's CPU client reads this once, when it starts.
 _THREADS_VARIABLE = "NPROC"
@@ -81,7 +82,7 @@ def provenance() -> dict[str, Any]:
         "chorus": _version("chorus-rl"),
         "python": platform.python_version(),
         "platform": platform.platform(),
-        "processor": platform.processor() or platform.machine(),
+        "processor": processor(),
         "cores": os.cpu_count(),
         "packages": {name: _version(name) for name in _PACKAGES},
         "command": sys.argv,

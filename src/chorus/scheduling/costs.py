@@ -7,11 +7,11 @@ step, evaluation included. A running grid corrects the estimates by what its run
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 
 from chorus.agents.agent import Learner
 from chorus.config.schema import RunConfig
 from chorus.envs.registry import describe
+from chorus.runs.machine import processor
 from chorus.scheduling.jobs import Job
 
 GPU_SOURCE = "assumed: the times that the paper states for an RTX 8000"
@@ -33,25 +33,27 @@ _CPU = {
     "AMD EPYC": {
         "minatar": Rate(step=8.0e-5, member=1.05e-3),
         "flat": Rate(step=4.7e-4, member=5.1e-4),
-        "deep_sea": Rate(step=8.0e-5, member=3.0e-4),
         "atari": Rate(step=1.8e-3, member=2.1e-2),
         "image": Rate(step=1.8e-3, member=2.1e-2),
         "control": Rate(step=2.0e-3, member=1.0e-3),
+        "deep_sea": Rate(step=3.0e-4, member=1.5e-4),
+    },
+    "Intel(R) Xeon": {
+        "minatar": Rate(step=7.2e-5, member=1.57e-3),
+        "flat": Rate(step=5.9e-4, member=6.4e-4),
+        "atari": Rate(step=2.5e-3, member=3.0e-2),
+        "image": Rate(step=2.5e-3, member=3.0e-2),
+        "control": Rate(step=2.0e-3, member=1.0e-3),
+        "deep_sea": Rate(step=3.0e-4, member=1.5e-4),
     },
 }
 # Other processors are estimated by this one's rates, until their own runs correct the estimate.
 _USUAL = "AMD EPYC"
-_CPU_FACTS = Path("/proc/cpuinfo")
 
 
-@cache
 def measured_processor() -> str:
     """The processor whose rates estimate this machine: its own kind if that was measured."""
-    try:
-        names = [line for line in _CPU_FACTS.read_text().splitlines() if line.startswith("model name")]
-    except OSError:
-        return _USUAL
-    return next((kind for kind in _CPU if any(kind in name for name in names)), _USUAL)
+    return next((kind for kind in _CPU if kind in processor()), _USUAL)
 
 
 def cpu_source() -> str:
