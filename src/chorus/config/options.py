@@ -8,7 +8,7 @@ import dataclasses
 import json
 import math
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -142,22 +142,34 @@ def truth(text: str) -> bool:
     return text == "true"
 
 
-def settings() -> dict[str, Setting]:
+# What is registered: answers are kept until there is more.
+_Known = tuple[tuple[Any, ...], ...]
+
+
+def _known() -> _Known:
+    return tuple((name, *registered(base).values()) for name, base in INTERFACES.items())
+
+
+def settings() -> Mapping[str, Setting]:
     """Every field by its path; if several components have it, the usual one's."""
+    return _settings(_known())
+
+
+@cache
+def _settings(known: _Known) -> Mapping[str, Setting]:
     found: dict[str, Setting] = {}
-    for setting in declared_settings():
+    for setting in _declared(known):
         found.setdefault(setting.path, setting)
     return found
 
 
 def declared_settings() -> tuple[Setting, ...]:
     """Every field of every registered component, at every place where it can stand."""
-    return _declared(tuple((name, *registered(base).values()) for name, base in INTERFACES.items()))
+    return _declared(_known())
 
 
 @cache
-def _declared(known: tuple[tuple[Any, ...], ...]) -> tuple[Setting, ...]:
-    """`known` is what is registered: another answer once there is more."""
+def _declared(known: _Known) -> tuple[Setting, ...]:
     return tuple(setting for setting in _walk(RunConfig, "", (), {}) if setting.path not in ASKED_FOR)
 
 
@@ -203,22 +215,28 @@ def _plain_nodes(annotation: Any) -> list[type]:
     ]
 
 
-def options() -> dict[str, Setting]:
+def options() -> Mapping[str, Setting]:
     """The settings with a flag, by their Python keyword; an error if two fields claim one flag.
 
     A component that also stands inside another one keeps its flag for the outermost place.
     """
+    return _options(_known())
+
+
+@cache
+def _options(known: _Known) -> Mapping[str, Setting]:
     found: dict[str, Setting] = {}
-    for setting in sorted(declared_settings(), key=lambda setting: setting.path.count(".")):
+    for setting in sorted(_declared(known), key=lambda setting: setting.path.count(".")):
         if setting.flag is None:
             continue
-        known = found.setdefault(setting.key, setting)
-        if setting.flag in RESERVED or (known.path != setting.path and known.declared != setting.declared):
-            other = "an option of the commands" if setting.flag in RESERVED else f"the option of {known.declared}"
+        first = found.setdefault(setting.key, setting)
+        if setting.flag in RESERVED or (first.path != setting.path and first.declared != setting.declared):
+            other = "an option of the commands" if setting.flag in RESERVED else f"the option of {first.declared}"
             raise ChorusError(
                 f"the flag --{setting.flag} of {setting.declared} is already {other}; give the field another flag"
             )
-    return dict(sorted(found.items(), key=lambda item: list(settings()).index(item[1].path)))
+    place = {path: number for number, path in enumerate(_settings(known))}
+    return dict(sorted(found.items(), key=lambda item: place[item[1].path]))
 
 
 def find_setting(name: str) -> Setting:
