@@ -220,6 +220,7 @@ SCALE_ROWS: dict[tuple[str, Scale], ScaleRow] = {
         _DEEP_SEA_PAPER,
         source="laptop scale for DeepSea (docs/scales.md)",
         buffer=50_000,
+        batch=32,
         iteration=4_000,
         total=100_000,
         members=10,
