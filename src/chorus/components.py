@@ -62,6 +62,9 @@ class Option:
     axis: str | None = None
     """How a figure's axis names it when it is swept."""
     log_axis: bool = False
+    named: bool = True
+    """Whether its default counts in a configuration's name. It does not where runs existed before the option did, so
+    that they keep their names."""
     also: tuple[str, ...] = ()
     """Paths that are set together with this one."""
     flags: Mapping[str, str] = dataclasses.field(default_factory=dict)

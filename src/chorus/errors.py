@@ -30,4 +30,4 @@ def closest(name: str, known: Iterable[str]) -> str | None:
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     known = sorted(known)
     hint = closest(name, known)
-    return f"; did you mean '{hint}'?" if hint else f"; there are {', '.join(known)}"
+    return f"; did you mean '{hint}'?" if hint else f"; there are {', '.join(known) or 'none'}"

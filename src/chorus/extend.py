@@ -9,6 +9,7 @@ import flax.linen as nn
 
 import chorus.config.catalogue  # noqa: F401 - registers the presets that a child may start from
 from chorus.agents.agent import Agent, AgentState, Learner, Proposal, PureUpdate
+from chorus.agents.critics import CriticRule
 from chorus.agents.optimizers import Optimizer
 from chorus.components import (
     ABOVE_0,
@@ -64,6 +65,7 @@ __all__ = [
     "CompiledSampler",
     "Component",
     "Contents",
+    "CriticRule",
     "DevicePlaces",
     "DeviceRing",
     "Discrete",

@@ -1,7 +1,6 @@
-"""Acting rules that ask all members: a majority vote and optimism, registered as a user would."""
+"""Acting rules that ask all members, from the loop to the metrics of a run."""
 
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import replace
 
 import gymnasium
 import jax
@@ -13,10 +12,8 @@ from scripted import Script, ScriptedStepper, counting_agent, counting_state
 
 from builders import tiny_ring
 from chorus.agents.agent import Proposal
-from chorus.components import NOT_NEGATIVE, option, register
 from chorus.config.resolution import Request, resolve
 from chorus.config.validation import find_problems
-from chorus.ensemble.votes import majority
 from chorus.errors import ChorusError
 from chorus.replay.ring import ENSEMBLE, TRANSITION, Ring
 from chorus.replay.samplers import SelfOversampled
@@ -26,7 +23,7 @@ from chorus.runs.progress import Silent
 from chorus.runs.resources import ring_layout
 from chorus.runs.training import EpisodeLog, training_keys
 from chorus.spaces import Discrete
-from chorus.training.acting import ActingRule, LinearEpsilon, Uniform
+from chorus.training.acting import ActingTogether, LinearEpsilon, Uniform, UpperConfidence, VoteActing
 from chorus.training.diagnostics import BatchLog, own_shares
 from chorus.training.loop import Collected, Loop
 from chorus.training.settings import ReplaySettings, Schedule
@@ -37,36 +34,6 @@ TINY = {
     "members": 3, "num_envs": 2, "total_steps": 600, "iteration_steps": 200, "learning_starts": 40, "buffer_size": 400,
     "batch_size": 16, "eval_episodes": 4, "learning_rate": 0.01,
 }  # fmt: skip
-
-
-class EnsembleRule(ActingRule):
-    """Discrete actions only; no member is preferred."""
-
-    uses_members: ClassVar[bool] = True
-
-    def shares(self, members):
-        return np.full(members, 1.0 / members)
-
-    def problems(self, config, spec):
-        if not isinstance(spec.actions, Discrete):
-            yield f"the acting rule {self.kind} needs Discrete actions and '{spec.id}' has a Box"
-
-
-@register
-@dataclass(frozen=True, kw_only=True)
-class MajorityActing(EnsembleRule):
-    def choose(self, proposal, member, actions, key):
-        return majority(proposal.action, actions.count, key)
-
-
-@register
-@dataclass(frozen=True, kw_only=True)
-class OptimisticActing(EnsembleRule):
-    beta: float = option(1.0, within=NOT_NEGATIVE, help="weight of the standard deviation over members")
-
-    def choose(self, proposal, member, actions, key):
-        value = proposal.value
-        return jnp.argmax(jnp.mean(value, axis=0) + self.beta * jnp.std(value, axis=0))
 
 
 class Lever(gymnasium.Env):
@@ -98,7 +65,7 @@ def resolved_with(rule, env, **options):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("env", ["Probe/Action-v0", LEVER])
-@pytest.mark.parametrize("rule", [MajorityActing(), OptimisticActing(beta=0.5)])
+@pytest.mark.parametrize("rule", [VoteActing(), UpperConfidence(beta=0.5)])
 def test_an_ensemble_that_acts_together_learns_in_both_steppers(lever, tmp_path, rule, env):
     assembly, path = create_run(resolved_with(rule, env), tmp_path, keep_replay=True)
     train_run(assembly, path, Silent())
@@ -112,17 +79,6 @@ def test_an_ensemble_that_acts_together_learns_in_both_steppers(lever, tmp_path,
     ring = Ring(ring_layout(assembly.config, assembly.spec), path / "replay", existing=True)
     rows = ring.columns.arrays["flags"] & TRANSITION > 0
     assert set(ring.columns.arrays["owner"][rows].tolist()) == {ENSEMBLE}
-
-
-def test_rules_choose_from_the_values_of_all_members():
-    # Means 2, 2.4 and 0; standard deviations 0, 0.0 and 3.
-    value = jnp.array([[2.0, 2.4, 3.0], [2.0, 2.4, -3.0]])
-    greedy = jnp.argmax(value, axis=1)
-    proposal, member, key = Proposal(greedy, greedy, value), jnp.asarray(0), jax.random.key(0)
-    chosen = {beta: int(OptimisticActing(beta=beta).choose(proposal, member, Discrete(3), key)) for beta in (0.0, 1.0)}
-    assert chosen == {0.0: 1, 1.0: 2}
-    votes = jnp.array([2, 0, 2])
-    assert int(MajorityActing().choose(Proposal(votes, votes), member, Discrete(3), key)) == 2
 
 
 def counting_calls(assembly, calls):
@@ -141,7 +97,7 @@ def counting_calls(assembly, calls):
     return replace(assembly, agent=replace(assembly.agent, **{name: counted(name) for name in names}))
 
 
-@pytest.mark.parametrize(("rule", "traced"), [(Uniform(), {"act"}), (MajorityActing(), {"propose"})])
+@pytest.mark.parametrize(("rule", "traced"), [(Uniform(), {"act"}), (VoteActing(), {"propose"})])
 def test_only_rules_that_ask_for_all_members_evaluate_them(rule, traced):
     calls: list[str] = []
     assembly = counting_calls(Assembly.of(resolved_with(rule, "Probe/Action-v0").config), calls)
@@ -158,7 +114,7 @@ def test_random_actions_come_on_top_of_the_ensembles_choice():
         ones = jnp.ones((observation.shape[0], 3), int)
         return Proposal(ones, ones)
 
-    assembly = Assembly.of(resolved_with(MajorityActing(), "Probe/Action-v0").config)
+    assembly = Assembly.of(resolved_with(VoteActing(), "Probe/Action-v0").config)
     assembly = replace(assembly, agent=replace(assembly.agent, propose=propose))
     stepper = assembly.loop().stepper
     actions = {
@@ -176,7 +132,7 @@ def test_random_actions_come_on_top_of_the_ensembles_choice():
 def collected():
     """A scripted iteration with a rule that uses all members, its events and its ring."""
     loop = Loop(
-        agent=counting_agent(), members=4, acting=MajorityActing(), epsilon=LinearEpsilon(),
+        agent=counting_agent(), members=4, acting=VoteActing(), epsilon=LinearEpsilon(),
         stepper=ScriptedStepper(Script(slots=2, steps=20)),
         schedule=Schedule(total_steps=40, iteration_steps=40, learning_starts=8),
         replay=ReplaySettings(capacity=100, batch_size=4),
@@ -202,13 +158,13 @@ def test_what_the_ensemble_did_is_no_members_own(collected):
 
 
 def test_self_oversampling_is_refused_where_no_member_owns_data():
-    resolved = resolved_with(MajorityActing(), "Probe/Action-v0")
+    resolved = resolved_with(VoteActing(), "Probe/Action-v0")
     config = replace(resolved.config, replay=replace(resolved.config.replay, sampler=SelfOversampled()))
-    assert [problem for problem in find_problems(config, resolved.spec) if "majority_acting" in problem]
+    assert [problem for problem in find_problems(config, resolved.spec) if "acting rule vote" in problem]
 
 
 def test_a_rule_that_uses_members_must_say_how():
-    class Undecided(EnsembleRule):
+    class Undecided(ActingTogether):
         pass
 
     with pytest.raises(

@@ -9,7 +9,7 @@ from naive_replay import NaiveReplay, windows_at
 from chorus.replay.layout import RingLayout
 from chorus.replay.ownership import Positions
 from chorus.replay.ring import Ring
-from chorus.replay.samplers import SelfOversampled, Shared, draw_own
+from chorus.replay.samplers import OwnOnly, SelfOversampled, Shared, draw_own
 
 MEMBERS = 7  # the naive model's owners are 0 to 6
 
@@ -136,6 +136,24 @@ def test_a_member_that_owns_nothing_gets_the_common_batch_and_is_counted():
     assert not missed[:3].any()
     # 300 fair coins: 150 with a deviation of 8.7.
     assert np.all(np.abs(missed[3:] - 150) < 40)
+
+
+def test_with_own_data_only_a_member_that_owns_nothing_learns_nothing():
+    ring, rng = filled(150, 3), np.random.default_rng(0)
+    sample = OwnOnly().sample(ring, rng, 6, 1, 5)
+    np.testing.assert_array_equal(sample.owner[:, :3], np.tile([0, 1, 2], (6, 1)))
+    np.testing.assert_array_equal(sample.batch.weight, np.tile([1.0, 1.0, 1.0, 0.0, 0.0], (6, 1)))
+    assert sample.owns_nothing.tolist() == [False, False, False, True, True]
+    own, missed = shares(OwnOnly(), ring, 3, updates=20)
+    assert own.tolist() == [1.0] * 3 and not missed.any()
+
+
+@pytest.mark.parametrize(("probability", "share"), [(0.0, 1 / 3), (0.25, 0.5), (0.75, 5 / 6), (1.0, 1.0)])
+def test_the_own_share_goes_from_one_in_n_to_all(probability, share):
+    """p + (1 - p)/3, for N = 3."""
+    own, _ = shares(SelfOversampled(own_probability=probability), filled(150, 3), 3, updates=200, batch=32)
+    # A coin decides about 2/3 of a batch: the deviation of a mean over 3 · 200 is at most 0.33/√600 = 0.014.
+    assert own.mean() == pytest.approx(share, abs=0.06)
 
 
 def test_members_whose_coin_says_shared_have_one_common_batch():

@@ -30,6 +30,8 @@ DISCRETE = {
     "bootstrapped-dqn-mico": ENSEMBLE,
     "per-step": ENSEMBLE,
     "self-oversampled": ENSEMBLE,
+    "separate": ENSEMBLE,
+    "observer": (*ENSEMBLE, "observer"),
     "data-bootstrapped": ENSEMBLE,
     "life-loss": ENSEMBLE,
     "wide": ENSEMBLE,
@@ -38,6 +40,7 @@ DISCRETE = {
 }
 CONTINUOUS = {
     "sac": SOFT_SINGLE,
+    "sac-critics": SOFT_SINGLE,
     "ensemble-sac": SOFT_ENSEMBLE,
     "ensemble-sac-cerl": SOFT_ENSEMBLE,
     "ensemble-sac-cerl-self-target": SOFT_ENSEMBLE,
@@ -46,12 +49,14 @@ CONTINUOUS = {
 POLICIES = DISCRETE | CONTINUOUS
 MINATAR, ATARI = "MinAtar/Breakout-v1", "ALE/Breakout-v5"
 CORE = ("double-dqn", "bootstrapped-dqn", "cerl", "cerl-self-target", "tandem")
-OTHERS = [name for name in DISCRETE if name not in (*CORE, "life-loss")]
+OTHERS = [name for name in DISCRETE if name not in (*CORE, "life-loss", "separate", "observer")]
 COMBINATIONS = [
     *itertools.product(CORE, (MINATAR, "CartPole-v1", ATARI)),
     # No learner knows where its batches come from: by turns in the compiled loop and in that of the host.
     *zip(OTHERS, itertools.cycle((MINATAR, ATARI)), strict=False),
     ("life-loss", ATARI),
+    ("separate", MINATAR),
+    ("observer", "CartPole-v1"),
     *itertools.product(CONTINUOUS, ("Pendulum-v1",)),
     *itertools.product(["ensemble-sac-cerl"], ("Walker2d-v4", "Humanoid-v5", "SmokeBox-v0")),
     ("cerl", "SmokePictures-v0"),
@@ -66,7 +71,10 @@ PRODUCTS = {
         {"agent": {"value_map": {"kind": "beside", "first": {"kind": "cross"}, "second": {"kind": "horizons"}}}},
     ),
     "CERL x MICo": ("cerl", {"agent": {"auxiliary": {"kind": "mico"}}}),
-    "CERL x shared layers x priors": ("cerl", {"agent": {"shared_layers": 1, "prior_scale": 3.0}}),
+    "CERL x shared layers x priors x layer norm x votes while training": (
+        "cerl",
+        {"agent": {"shared_layers": 1, "prior_scale": 3.0, "torso": {"layer_norm": True}}, "acting": {"kind": "vote"}},
+    ),
     "tandem x QR": ("tandem", {"agent": {**QUANTILES, "selection": {"kind": "target"}}, "replay": {"n_step": 3}}),
     "tandem x CERL": ("tandem", {"agent": {"value_map": {"kind": "cross"}}}),
     "CERL x masks": ("cerl", {"replay": {"sampler": {"kind": "bootstrap_masked"}}}),
@@ -78,7 +86,16 @@ PRODUCTS = {
     ),
     "masks x QR": ("bootstrapped-qr-dqn", {"replay": {"sampler": {"kind": "bootstrap_masked"}}}),
     "tandem x self-oversampling": ("tandem", {"replay": {"sampler": {"kind": "self_oversampled"}}}),
-    "SAC x MH": ("sac", {"agent": {"value_map": {"kind": "horizons"}}}),
+    "SAC x MH x layer norm x weight decay": (
+        "sac",
+        {
+            "agent": {
+                "value_map": {"kind": "horizons"},
+                "torso": {"layer_norm": True},
+                "optimizer": {"weight_decay": 0.01},
+            }
+        },
+    ),
     "SAC tandem x CERL x 3-step": ("sac-tandem", {"agent": {"value_map": {"kind": "cross"}}, "replay": {"n_step": 3}}),
     "SAC x switching each step": ("ensemble-sac", {"acting": {"kind": "uniform_each_step"}}),
 }
@@ -105,7 +122,7 @@ def check(run, preset) -> None:
         assert 1 <= metrics[iteration, "members/effective_rank/mean"] <= 16
         if preset in DISCRETE:
             assert 0 <= metrics[iteration, "replay/off_policy/mean"] <= 1
-            assert ("diversity/disagreement/replay" in {name for _, name in metrics}) == (len(policies) == 2)
+            assert ("diversity/disagreement/replay" in {name for _, name in metrics}) == (len(policies) > 1)
     assert all(math.isfinite(value) for value in metrics.values())
     assert (run / "checkpoints" / "000002" / "state.safetensors").is_file()
 

@@ -48,6 +48,8 @@ def asked(tmp_path, preset, change, env="CartPole-v1", **more):
         ("wide", {"agent": {"torso": {"torso": ONLY_CONVOLUTIONS}}}, "agent.torso.torso ends with a layer Conv"),
         ("cerl", {"replay": {"sampler": {"kind": "self_oversampled"}}}, "every member's network on every other"),
         ("cerl-self-target", {"replay": {"sampler": {"kind": "self_oversampled"}}}, "N times the work"),
+        ("cerl", {"replay": {"sampler": {"kind": "own_only"}}}, "N times the work"),
+        ("separate", {"agent": {"auxiliary": {"kind": "mico"}}}, "cannot leave out a member"),
         (
             "self-oversampled",
             {"agent": {"value_map": {"kind": "beside", "first": {"kind": "cross"}, "second": {"kind": "horizons"}}}},

@@ -42,7 +42,8 @@ class AgentState(NamedTuple):
 class Proposal(NamedTuple):
     """What every member would do in each of E states: an action drawn from its policy, and the policy's mode.
 
-    `value` holds the members' values of all actions where actions are Discrete.
+    `value` holds the members' values of all actions where actions are Discrete. Where they are a Box, it is None, or
+    on request the members' values of the N proposed actions (`chorus.training.decisions.valuing_proposals`).
     """
 
     action: Shaped[Array, "E N ..."]
@@ -126,7 +127,7 @@ class Learner(Component, ABC, interface="learner"):
         flag="members", unit="N", within=_MEMBERS, label="N={}", axis="ensemble size N", log_axis=True,
         help="ensemble size",
     )  # fmt: skip
-    torso: Torso = option(help="the layers below the heads")
+    torso: Torso = option(flags={"layer_norm": "layer-norm"}, help="the layers below the heads")
     value_map: ValueMapRule = option(help="what each head predicts and what it bootstraps from")
     loss: Loss = option(help="how a prediction is compared with its target")
     auxiliary: Auxiliary = option(help="what else shapes the features")
@@ -155,6 +156,11 @@ class Learner(Component, ABC, interface="learner"):
     def prediction_size(self) -> int:
         """Numbers per prediction, Z."""
         return 1
+
+    @property
+    def member_work(self) -> float:
+        """Work of a member's update for estimates of time, in units of the learner's usual networks."""
+        return 1.0
 
     @property
     def main_discount(self) -> float:

@@ -16,12 +16,13 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from chorus.agents.agent import Agent, AgentState, Learner, MemberOutputs, Proposal, PureUpdate, explore, polyak_update
+from chorus.agents.agent import Agent, AgentState, MemberOutputs, Proposal, PureUpdate, explore, polyak_update
 from chorus.agents.auxiliary import init_with_auxiliary, logged, total_loss, without_auxiliary
+from chorus.agents.critics import CriticLearner
 from chorus.agents.groups import Group, groups_of, step_in_groups
 from chorus.agents.sac_losses import CriticLosses, Lesson, PolicyLosses, critic_losses, policy_losses, prepare
 from chorus.agents.sac_networks import Networks
-from chorus.components import AT_LEAST_1, POSITIVE, option, register
+from chorus.components import POSITIVE, option, register
 from chorus.envs.spec import EnvSpec
 from chorus.networks.forked import Params, as_float
 from chorus.networks.gaussian import draw
@@ -35,12 +36,11 @@ _GROUP_BYTES = 16e6
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class SacLearner(Learner):
-    """SAC ensembles for Box actions: Gaussian policies squashed to [-1, 1], targets use the minimum over critics."""
+class SacLearner(CriticLearner):
+    """SAC ensembles for Box actions: Gaussian policies squashed to [-1, 1], each with critics of its own."""
 
     features_read_actions: ClassVar[bool] = True
 
-    critics: int = option(2, within=AT_LEAST_1, help="critics per member; a target takes the lowest of their values")
     initial_temperature: float = option(
         1.0, within=POSITIVE, help="value of a nat of entropy at the start; it is learnt"
     )
@@ -68,6 +68,7 @@ class Learnt(NamedTuple):
     optimizer: dict[str, Any]
 
 
+Optimizers = dict[str, optax.GradientTransformation]
 _AXES = {"critic": 1, "policy": 0, "log_temperature": 0}
 _MEMBER_AXES = Learnt(params=_AXES, target_params=1, optimizer=_AXES)  # type: ignore[arg-type]
 
@@ -82,7 +83,7 @@ class GroupUpdate:
     """The update of a group of members, one method per equation."""
 
     learner: SacLearner
-    optimizer: optax.GradientTransformation
+    optimizers: Optimizers
     networks: Networks
     main: Int[np.ndarray, " N"]
 
@@ -124,7 +125,7 @@ class GroupUpdate:
 
         def total(policy: Params) -> tuple[Array, PolicyLosses]:
             critic = learnt.params["critic"]
-            losses = policy_losses(self.networks, self.main, policy, critic, temperature, lesson)
+            losses = policy_losses(self.learner, self.networks, self.main, policy, critic, temperature, lesson)
             return jnp.sum(losses.actor), losses
 
         gradient, losses = jax.grad(total, has_aux=True)(learnt.params["policy"])
@@ -140,7 +141,7 @@ class GroupUpdate:
     def step(self, learnt: Learnt, name: str, gradient: Any) -> Learnt:
         """One step of the optimizer for one part of the parameters."""
         params, optimizer = learnt.params, learnt.optimizer
-        change, moments = self.optimizer.update(gradient, optimizer[name], params[name])
+        change, moments = self.optimizers[name].update(gradient, optimizer[name], params[name])
         updated = optax.apply_updates(params[name], change)
         return learnt._replace(params={**params, name: updated}, optimizer={**optimizer, name: moments})
 
@@ -159,8 +160,10 @@ class SacEnsemble:
     at_once: int | None = None
 
     @cached_property
-    def optimizer(self) -> optax.GradientTransformation:
-        return self.learner.optimizer.build()
+    def optimizers(self) -> Optimizers:
+        """By part of the parameters; temperatures are no weights and do not decay."""
+        weights, others = self.learner.optimizer.build(), self.learner.optimizer.without_decay().build()
+        return {"critic": weights, "policy": weights, "log_temperature": others}
 
     def agent(self) -> Agent:
         groups = self.groups()
@@ -213,7 +216,7 @@ class SacEnsemble:
         return AgentState(
             params=params,
             target_params=jax.tree.map(jnp.copy, without_auxiliary(params["critic"])),
-            optimizer={name: self.optimizer.init(part) for name, part in params.items()},
+            optimizer={name: self.optimizers[name].init(part) for name, part in params.items()},
             updates=np.int32(0),
             totals=logged(self.learner.auxiliary, totals),
             noise=noise,
@@ -238,9 +241,10 @@ class SacEnsemble:
         return Proposal(action=finite(drawn), mode=finite(policy.mode))
 
     def value(self, params: Params, observation: Array, action: Float[Array, "E A"]) -> Float[Array, "E N"]:
-        """The lowest critic's, by the main heads."""
+        """The value that policies maximise, by the main heads."""
         seen, main = as_float(observation)[:, None], self.learner.tables.main[:, None]
-        return jnp.min(self.networks.values(params["critic"], seen, action[:, None], main), axis=0)[..., 0]
+        values = self.networks.values(params["critic"], seen, action[:, None], main)
+        return self.learner.critic_rule.value(values)[..., 0]
 
     def inspect(self, params: Params, observation: Array) -> MemberOutputs:
         """Features of the policies."""
@@ -253,7 +257,7 @@ class SacEnsemble:
 
         def step(group: Group, due: bool, learnt: Learnt, lesson: Lesson) -> tuple[Learnt, Any]:
             networks, main = self.networks.of(group.stop - group.start), learner.tables.main[group]
-            return GroupUpdate(learner, self.optimizer, networks, main)(due, learnt, lesson)
+            return GroupUpdate(learner, self.optimizers, networks, main)(due, learnt, lesson)
 
         prepared = jax.jit(partial(prepare, learner, self.networks))
         learn = step_in_groups(step, groups, _MEMBER_AXES, shared_axes=1)

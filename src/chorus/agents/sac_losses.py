@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from chorus.agents.agent import Learner
 from chorus.agents.auxiliary import auxiliary_losses
+from chorus.agents.critics import CriticLearner
 from chorus.agents.sac_networks import Networks, beside, draw_noise
 from chorus.ensemble.auxiliaries import AuxiliaryInputs, Features
 from chorus.ensemble.losses import weighted_mean
@@ -45,7 +45,7 @@ class PolicyLosses(NamedTuple):
 
 
 def prepare(
-    learner: Learner,
+    learner: CriticLearner,
     networks: Networks,
     params: Params,
     target_params: Params,
@@ -63,11 +63,19 @@ def prepare(
     noise = draw_noise(seed, updates, value_map.members, batch.action.shape[0], networks.policy.actions)
     action, log_prob = draw(networks.distribution(params["policy"], batch.next_observation), noise.next)
     policies, heads = value_map.policies_read(), value_map.heads_read()
+    drawn = learner.critic_rule.drawn(noise.critics, learner.critics, value_map.members)
+    if drawn is not None:
+        target_params = critics_taken(target_params, drawn)
     values = networks.values_of_policies(target_params, batch.next_observation, action[:, policies], heads)
     soft = partial(bootstrap_of, value_map, policies, heads, jnp.exp(params["log_temperature"]))
     bootstrap = jax.vmap(soft, in_axes=(1, 0))(values, log_prob)
     targets = jax.vmap(partial(bootstrapped, value_map))(bootstrap, batch.rewards, batch.length, batch.terminated)
     return Lesson(batch, targets, action, noise.current)
+
+
+def critics_taken(params: Params, drawn: Int[Array, "M N"]) -> Params:
+    """The parameters [M, N, ...] of the drawn critics of each member."""
+    return jax.tree.map(lambda leaf: leaf[drawn, jnp.arange(drawn.shape[1])], params)
 
 
 def bootstrap_of(
@@ -85,7 +93,7 @@ def bootstrap_of(
 
 
 def critic_losses(
-    learner: Learner,
+    learner: CriticLearner,
     networks: Networks,
     main: Int[np.ndarray, " N"],
     params: Params,
@@ -110,7 +118,7 @@ def critic_losses(
 
 
 def critic_auxiliary_losses(
-    learner: Learner,
+    learner: CriticLearner,
     networks: Networks,
     params: Params,
     target_params: Params,
@@ -137,6 +145,7 @@ def critic_auxiliary_losses(
 
 
 def policy_losses(
+    learner: CriticLearner,
     networks: Networks,
     main: Int[np.ndarray, " N"],
     params: Params,
@@ -144,11 +153,14 @@ def policy_losses(
     temperature: Float[Array, " N"],
     lesson: Lesson,
 ) -> PolicyLosses:
-    """mean_b [α log π(ã|s) - min_c Q_c(s, ã)] by the main heads, and the entropy -mean_b log π (equation E21)."""
+    """mean_b [α log π(ã|s) - Q(s, ã)] by the main heads, and the entropy -mean_b log π (equation E21).
+
+    Q is the lowest of the critics, or their mean (equation E26).
+    """
     batch = lesson.batch
     action, log_prob = draw(networks.distribution(params, batch.observation), lesson.noise)
     values = networks.values_to_improve(critic_params, batch.observation, action, main[:, None])
-    lowest = jnp.min(values, axis=0)[..., 0]
-    per_sample = jnp.stack([temperature * log_prob - lowest, -log_prob], axis=-1)
+    value = learner.critic_rule.value(values)[..., 0]
+    per_sample = jnp.stack([temperature * log_prob - value, -log_prob], axis=-1)
     losses = weighted_mean(per_sample, batch.weight)
     return PolicyLosses(actor=losses[:, 0], entropy=losses[:, 1])

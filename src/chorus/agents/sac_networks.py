@@ -7,7 +7,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from chorus.ensemble.auxiliaries import Features
 from chorus.ensemble.value_map import ValueMap
@@ -102,14 +102,23 @@ def beside(observation: AnyArray, action: AnyArray) -> Float[Array, "B M D"]:
 
 
 class Noise(NamedTuple):
-    """Each member's own noise for one update: in s' for the targets, in s for the policy's gradient."""
+    """Each member's own noise for one update: in s' for the targets, in s for the policy's gradient.
+
+    `critics` is the key of the draw of target critics.
+    """
 
     next: Float[Array, "B N A"]
     current: Float[Array, "B N A"]
+    critics: PRNGKeyArray
 
 
 def draw_noise(seed: Array, updates: Int[AnyArray, ""], members: int, batch_size: int, actions: int) -> Noise:
     key = jax.random.fold_in(jax.random.wrap_key_data(seed), updates)
     keys = jax.vmap(partial(jax.random.fold_in, key))(np.arange(members))
     both = jax.vmap(lambda own: jax.random.normal(own, (2, batch_size, actions)))(keys)
-    return Noise(next=jnp.moveaxis(both[:, 0], 0, 1), current=jnp.moveaxis(both[:, 1], 0, 1))
+    return Noise(
+        next=jnp.moveaxis(both[:, 0], 0, 1),
+        current=jnp.moveaxis(both[:, 1], 0, 1),
+        # Members have the numbers below this one.
+        critics=jax.random.fold_in(key, members),
+    )

@@ -11,6 +11,7 @@ from typing import Any
 from chorus.analysis.results import Results, Series
 from chorus.analysis.variants import (
     MEMBERS,
+    OWN_PROBABILITY,
     PASSIVE_SHARE,
     SHARED_LAYERS,
     AxisStyle,
@@ -19,7 +20,7 @@ from chorus.analysis.variants import (
 )
 
 # They mean nothing for a single agent, which is drawn as a reference level instead.
-_OF_ENSEMBLES = (MEMBERS, SHARED_LAYERS, PASSIVE_SHARE)
+_OF_ENSEMBLES = (MEMBERS, SHARED_LAYERS, PASSIVE_SHARE, OWN_PROBABILITY)
 
 
 @dataclass(frozen=True)

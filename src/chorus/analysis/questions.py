@@ -150,6 +150,9 @@ def variant_questions(results: Results, group: ComparisonGroup) -> Iterator[Ques
             own = [_series(results, variant, policy) for policy in policies]
             pairs = [(s, _series(results, plain, s.policy)) for s in own if s and plain and variant.members > 1]
             pairs += [(s, single) for s in own if s and single and s.variant is not single.variant]
+            # A member that never acts, beside those whose data it learns from.
+            observer = _series(results, variant, "observer")
+            pairs += [(observer, other) for other in (own[0], single) if observer]
         for first, second in pairs:
             if first and second:
                 yield better_than(first, second)

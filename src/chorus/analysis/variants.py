@@ -16,6 +16,7 @@ from chorus.runs.logs import Run, printable
 
 MEMBERS, SHARED_LAYERS = "agent.members", "agent.shared_layers"
 CAPACITY, PASSIVE_SHARE = "replay.capacity", "acting.passive_share"
+OWN_PROBABILITY = "replay.sampler.own_probability"
 # Published curves are drawn and tabulated, and never compared with.
 ROLES = ("single", "ensemble", "tandem", "cerl", "ablation", "published")
 # The settings that a label names first; others follow in alphabetical order. The scale comes before the settings that

@@ -163,8 +163,10 @@ class Defaults:
     def of(self, setting: "Setting") -> str:
         if self._values is None:
             return "default: the scale's"
-        if setting.path in self._values:
-            return f"default: {_shown(self._values[setting.path])}"
+        # A component is given by its kind.
+        for path in (setting.path, f"{setting.path}.kind"):
+            if path in self._values:
+                return f"default: {_shown(self._values[path])}"
         return f"default: {_shown(setting.default)}" + (f", with the {setting.owner}" if setting.owner else "")
 
 

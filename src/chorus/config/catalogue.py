@@ -1,8 +1,12 @@
-"""Every algorithm of the paper by name, each as its difference from its parent; only here are names known."""
+"""Every algorithm by name, the paper's and those beside them, each as its difference from its parent.
+
+Only here are names known.
+"""
 
 from dataclasses import fields, replace
 
 from chorus.agents.agent import Learner
+from chorus.agents.critics import RandomSubset
 from chorus.agents.sac import SacLearner
 from chorus.config.presets import preset, with_agent, with_policies, with_replay
 from chorus.config.scales import ScaleRow
@@ -14,9 +18,18 @@ from chorus.ensemble.value_map import Cross, CrossOwn, Horizons
 from chorus.errors import ChorusError
 from chorus.networks.layers import Orthogonal, VarianceScaled
 from chorus.networks.torsos import ConvTorso, MLPTorso, Widened
-from chorus.replay.samplers import BootstrapMasked, SelfOversampled
-from chorus.training.acting import Tandem, UniformEachStep
-from chorus.training.policies import MeanAction, Member, Policy, RandomMember, Vote
+from chorus.replay.samplers import BootstrapMasked, OwnOnly, SelfOversampled
+from chorus.training.acting import AllButLast, Tandem, UniformEachStep
+from chorus.training.policies import (
+    MeanAction,
+    Member,
+    Observer,
+    Policy,
+    RandomActor,
+    RandomMember,
+    Vote,
+    VoteOfActors,
+)
 
 # A single agent has no ensemble to size, to share layers in or to keep apart.
 _SINGLE = {"members", "shared_layers", "prior_scale"}
@@ -88,7 +101,7 @@ def _percent(config: RunConfig) -> str:
     source="paper section 4; docs/equations.md E5",
     parent="bootstrapped-dqn",
     role="tandem",
-    fixes={"members"},
+    fixes={"members", "acting"},
 )
 def tandem(config: RunConfig, row: ScaleRow) -> RunConfig:
     evaluated = with_policies(config, {"active": Member(index=0), "passive": Member(index=1)})
@@ -201,6 +214,31 @@ def self_oversampled(config: RunConfig, row: ScaleRow) -> RunConfig:
 
 
 @preset(
+    "separate",
+    title="separate agents",
+    summary="N agents act in turn, and each learns only from its own transitions: no data is shared",
+    source="beyond the paper; docs/equations.md E25",
+    parent="bootstrapped-dqn",
+)
+def separate(config: RunConfig, row: ScaleRow) -> RunConfig:
+    return with_replay(config, sampler=OwnOnly())
+
+
+@preset(
+    "observer",
+    title="Bootstrapped DQN + observer",
+    summary="N members act as in Bootstrapped DQN, and one more learns from their data and never acts",
+    source="beyond the paper; docs/algorithms.md",
+    parent="bootstrapped-dqn",
+    fixes={"acting"},
+)
+def observer(config: RunConfig, row: ScaleRow) -> RunConfig:
+    """The aggregate is the vote of those who act, so that it is Bootstrapped DQN's."""
+    policies: dict[str, Policy] = {"individual": RandomActor(), "aggregate": VoteOfActors(), "observer": Observer()}
+    return with_agent(replace(with_policies(config, policies), acting=AllButLast()), members=row.members + 1)
+
+
+@preset(
     "data-bootstrapped",
     title="Bootstrapped DQN, data bootstrapped",
     summary="each member learns from its own random three quarters of the transitions",
@@ -277,6 +315,21 @@ def sac(config: RunConfig, row: ScaleRow) -> RunConfig:
 
 
 @preset(
+    "sac-critics",
+    title="SAC, many critics",
+    run_title=lambda config: f"SAC, {getattr(config.agent, 'critics', 0)} critics",
+    titled={"agent.critics"},
+    summary="one policy with N critics: a target takes the lowest of two random ones, the policy follows the mean",
+    source="Chen et al. 2021 (REDQ), beyond the paper; docs/equations.md E26",
+    parent="sac",
+    fixes={"members"},
+)
+def sac_critics(config: RunConfig, row: ScaleRow) -> RunConfig:
+    """As many critics as the ensemble has members: an ensemble of critics beside an ensemble of agents."""
+    return with_agent(config, critics=row.members, critic_rule=RandomSubset())
+
+
+@preset(
     "ensemble-sac",
     title="Ensemble SAC",
     summary="N SAC members act in turn, one episode each, and learn from all data",
@@ -317,5 +370,5 @@ preset(
     source="paper figure 8; docs/equations.md E5",
     parent="ensemble-sac",
     role="tandem",
-    fixes={"members"},
+    fixes={"members", "acting"},
 )(tandem)

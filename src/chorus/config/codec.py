@@ -8,10 +8,10 @@ import math
 import types
 import typing
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
-from chorus.components import Component, registered
+from chorus.components import Component, option_of, registered
 from chorus.errors import did_you_mean
 
 LARGEST_INTEGER = 2**62
@@ -47,16 +47,23 @@ def candidates(annotation: Any) -> dict[str, type[Component]]:
     return found
 
 
-def encode(value: Any) -> Any:
-    """A JSON value."""
+def encode(value: Any, *, for_name: bool = False) -> Any:
+    """A JSON value; `for_name` leaves out the defaults that do not count in a configuration's name."""
+    again = partial(encode, for_name=for_name)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        body = {field.name: encode(getattr(value, field.name)) for field in stored_fields(type(value))}
+        fields = [field for field in stored_fields(type(value)) if not (for_name and _is_unnamed(field, value))]
+        body = {field.name: again(getattr(value, field.name)) for field in fields}
         return {"kind": value.kind, **body} if isinstance(value, Component) else body
     if isinstance(value, tuple | list):
-        return [encode(item) for item in value]
+        return [again(item) for item in value]
     if isinstance(value, dict):
-        return {key: encode(item) for key, item in value.items()}
+        return {key: again(item) for key, item in value.items()}
     return value
+
+
+def _is_unnamed(field: dataclasses.Field, node: Any) -> bool:
+    option = option_of(field)
+    return option is not None and not option.named and getattr(node, field.name) == field.default
 
 
 def decode(annotation: Any, data: Any, path: str, problems: list[str]) -> Any:

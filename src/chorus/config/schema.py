@@ -61,7 +61,9 @@ class RunConfig:
     seed: int = option(unit="S", within=NOT_NEGATIVE, help="root of every random stream")
     env: EnvSettings = option(help="the environment")
     agent: Learner = option(help="the learner and its ensemble")
-    acting: ActingRule = option(help="who gathers the data")
+    acting: ActingRule = option(
+        flag="acting", unit="RULE", help="who gathers the data: an acting rule of `chorus list components`"
+    )
     exploration: LinearEpsilon = option(help="random actions")
     replay: ReplaySettings = option(help="the replay")
     schedule: Schedule = option(help="budget")
@@ -71,6 +73,7 @@ class RunConfig:
         None,
         flag="count-states",
         unit="INDEX",
+        named=False,
         help="which observations count as one state, for the metrics of exploration; none counts no states",
     )
 
@@ -88,6 +91,5 @@ class RunConfig:
 
     def digest(self) -> str:
         """Eight characters that name a configuration, whatever its seed."""
-        # A part that a run does without does not count: earlier versions may not have had it.
-        body = {name: value for name, value in self.to_json().items() if name != "seed" and value is not None}
+        body = {name: value for name, value in encode(self, for_name=True).items() if name != "seed"}
         return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()[:8]

@@ -22,6 +22,18 @@ def vote_entropy(actions: Int[Array, " N"], num_actions: int) -> Float[Array, ""
     return -jnp.sum(jnp.where(share > 0, share * jnp.log(jnp.where(share > 0, share, 1.0)), 0.0))
 
 
+def upper_confidence(value: Float[Array, "N A"], beta: float) -> Float[Array, " A"]:
+    """mean_i Q_i(a) + beta std_i Q_i(a), the deviation over N members, not N - 1 (equation E24).
+
+    Members whose values are not all finite are left out, so that a diverged one does not choose every action.
+    """
+    counts = jnp.all(jnp.isfinite(value), axis=1, keepdims=True)
+    number = jnp.maximum(jnp.sum(counts), 1)
+    mean = jnp.sum(jnp.where(counts, value, 0.0), axis=0) / number
+    variance = jnp.sum(jnp.where(counts, jnp.square(value - mean), 0.0), axis=0) / number
+    return mean + beta * jnp.sqrt(variance)
+
+
 def mean_action(actions: Float[Array, "N A"]) -> Float[Array, " A"]:
     return jnp.mean(actions, axis=0)
 

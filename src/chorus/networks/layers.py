@@ -157,6 +157,35 @@ def run_layer(layer: nn.Module, params: Any, x: Float[Array, "... B"]) -> Float[
     return other_order(apply({"params": params}, other_order(x)))
 
 
+# Added to the variance before its root is taken.
+_NORM_EPSILON = 1e-6
+
+
+def normalise(
+    x: Float[Array, "F ..."], gain: Float[Array, " F"], offset: Float[Array, " F"], copies: int = 1
+) -> Float[Array, "F ..."]:
+    """Layer normalisation: mean 0 and variance 1 over all units of a layer, then a gain and an offset per feature.
+
+    Units are the features at all positions; every example of the batch, which is the last axis, and every one of the
+    `copies` on the first axis is normalised by itself (equation E27).
+    """
+    parts = x.reshape(copies, -1, x.shape[-1])
+    centred = parts - jnp.mean(parts, axis=1, keepdims=True)
+    variance = jnp.mean(jnp.square(centred), axis=1, keepdims=True)
+    normal = (centred / jnp.sqrt(variance + _NORM_EPSILON)).reshape(x.shape)
+    each = (slice(None), *(None,) * (x.ndim - 1))
+    return normal * gain[each] + offset[each]
+
+
+def activate(layer: "Conv | Dense", x: Float[Array, "F ..."]) -> Float[Array, "F ..."]:
+    """The ReLU of a layer, after its normalisation if it has one."""
+    if layer.layer_norm:
+        gain = layer.param("gain", nn.initializers.ones, x.shape[:1])
+        offset = layer.param("offset", nn.initializers.zeros, x.shape[:1])
+        x = normalise(x, gain, offset, layer.copies)
+    return nn.relu(x)
+
+
 class Conv(FeaturesFirst):
     """A square convolution and its ReLU; `same` pads with zeros so that stride 1 keeps the size."""
 
@@ -166,6 +195,7 @@ class Conv(FeaturesFirst):
     same: bool = False
     initialization: Initialization = DEFAULT_INITIALIZATION
     copies: int = 1
+    layer_norm: bool = False
 
     @nn.compact
     def __call__(self, x: Float[Array, "C H W B"]) -> Float[Array, "F h w B"]:
@@ -177,7 +207,7 @@ class Conv(FeaturesFirst):
         if self.same:
             sides = [self._padding(side) for side in x.shape[1:3]]
             x = jnp.pad(x, [(0, 0), *sides, (0, 0)])
-        return nn.relu(convolve(x, weight, self.stride) + bias[:, None, None, None])
+        return activate(self, convolve(x, weight, self.stride) + bias[:, None, None, None])
 
     def _padding(self, side: int) -> tuple[int, int]:
         """What XLA's SAME adds before and after a side."""
@@ -196,6 +226,7 @@ class Dense(FeaturesFirst):
     copies: int = 1
     constant_inputs: int = 0
     input_scale: tuple[float, ...] = ()
+    layer_norm: bool = False
 
     def width(self, inputs: int) -> int:
         return self.features
@@ -209,7 +240,7 @@ class Dense(FeaturesFirst):
         width = self.copies * self.width(fan_in)
         weight = self.param("kernel", self.initialization.weight(fan_in), (width, fan_in))
         bias = self.param("bias", self.initialization.bias(fan_in), (width,))
-        return nn.relu(product(weight, x, self.constant_inputs) + bias[:, None])
+        return activate(self, product(weight, x, self.constant_inputs) + bias[:, None])
 
 
 class WidenedDense(Dense):
@@ -221,8 +252,9 @@ class WidenedDense(Dense):
     def width(self, inputs: int) -> int:
         biases = 1 if self.initialization.shared_head_bias else self.outputs
         spent_by_cross_heads = (self.members - 1) * (self.features * self.outputs + biases)
-        # A unit has a weight for each input, a bias, and a weight for each output.
-        return self.features + round(spent_by_cross_heads / (inputs + 1 + self.outputs))
+        # A unit has a weight for each input, a bias, a weight for each output, and maybe a gain and an offset.
+        unit = inputs + 1 + self.outputs + 2 * self.layer_norm
+        return self.features + round(spent_by_cross_heads / unit)
 
 
 class Heads(FeaturesFirst):

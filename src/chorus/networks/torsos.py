@@ -45,8 +45,18 @@ def _no_dense_problem(dense: tuple[int, ...]) -> Iterator[str]:
         yield f"agent.torso.dense is {list(dense)}; every layer needs at least 1 unit"
 
 
-def _dense(widths: tuple[int, ...], initialization: Initialization) -> tuple[nn.Module, ...]:
-    return tuple(Dense(features=width, initialization=initialization) for width in widths)
+def _dense(widths: tuple[int, ...], initialization: Initialization, layer_norm: bool = False) -> tuple[nn.Module, ...]:
+    return tuple(Dense(features=width, initialization=initialization, layer_norm=layer_norm) for width in widths)
+
+
+def _layer_norm() -> Any:
+    """The option of every torso of Chorus's own; its flag stands with the learner's torso."""
+    return option(
+        False,
+        label="layer norm",
+        named=False,
+        help="normalise every hidden layer before its ReLU, for each member by itself",
+    )
 
 
 @register
@@ -57,16 +67,23 @@ class ConvTorso(Torso):
     convolutions: tuple[ConvLayer, ...] = option(help="the convolutions, bottom layer first")
     dense: tuple[int, ...] = option(unit="UNITS", help="widths of the dense layers above them")
     padding: Literal["valid", "same"] = option("valid", help="whether convolutions pad with zeros to keep the size")
+    layer_norm: bool = _layer_norm()
 
     def layers(
         self, initialization: Initialization = DEFAULT_INITIALIZATION, members: int = 1, outputs: int = 1
     ) -> tuple[nn.Module, ...]:
-        same = self.padding == "same"
         convolutions = [
-            Conv(features=c.features, kernel=c.kernel, stride=c.stride, same=same, initialization=initialization)
+            Conv(
+                features=c.features,
+                kernel=c.kernel,
+                stride=c.stride,
+                same=self.padding == "same",
+                initialization=initialization,
+                layer_norm=self.layer_norm,
+            )
             for c in self.convolutions
         ]
-        return (*convolutions, *_dense(self.dense, initialization))
+        return (*convolutions, *_dense(self.dense, initialization, self.layer_norm))
 
     @property
     def feature_layers(self) -> int:
@@ -91,11 +108,12 @@ class MLPTorso(Torso):
     """Dense layers only, a ReLU after each."""
 
     dense: tuple[int, ...] = option(unit="UNITS", help="widths of the dense layers, bottom layer first")
+    layer_norm: bool = _layer_norm()
 
     def layers(
         self, initialization: Initialization = DEFAULT_INITIALIZATION, members: int = 1, outputs: int = 1
     ) -> tuple[nn.Module, ...]:
-        return _dense(self.dense, initialization)
+        return _dense(self.dense, initialization, self.layer_norm)
 
     @property
     def feature_layers(self) -> int:
@@ -118,7 +136,7 @@ class ScaledMLPTorso(MLPTorso):
     def layers(
         self, initialization: Initialization = DEFAULT_INITIALIZATION, members: int = 1, outputs: int = 1
     ) -> tuple[nn.Module, ...]:
-        first, *above = _dense(self.dense, initialization)
+        first, *above = super().layers(initialization)
         return (first.clone(input_scale=self.input_scale), *above)
 
     def problems(self, config: Any, spec: Any) -> Iterator[str]:
@@ -145,7 +163,12 @@ class Widened(Torso):
         *below, last = self.torso.layers(initialization)
         assert isinstance(last, Dense), "validation refuses to widen other layers"
         widened = WidenedDense(
-            last.features, initialization, input_scale=last.input_scale, members=members, outputs=outputs
+            last.features,
+            initialization,
+            input_scale=last.input_scale,
+            layer_norm=last.layer_norm,
+            members=members,
+            outputs=outputs,
         )
         return (*below, widened)
 

@@ -87,6 +87,20 @@ def self_oversampled(ring: DeviceRing, sizes: Sizes, own_probability: float, joi
     return CompiledSampler(draw)
 
 
+def own_only(ring: DeviceRing, sizes: Sizes) -> CompiledSampler:
+    """Each member learns from its own transitions; one that owns none has weight 0."""
+
+    def draw(contents: Contents, memory: Any, key: PRNGKeyArray) -> Draw:
+        others_key, own_key = jax.random.split(key)
+        others, found = draw_uniform(ring, contents, others_key, sizes)
+        own, has_own = draw_own(ring, contents, own_key, sizes)
+        places = jax.tree.map(lambda mine, all_: jnp.where(has_own, mine, all_[:, None]), own, others)
+        weight = jnp.broadcast_to(has_own, (sizes.batch, sizes.members)).astype(jnp.float32)
+        return Draw(places, weight, ~has_own, found)
+
+    return CompiledSampler(draw)
+
+
 def bootstrap_masked(ring: DeviceRing, sizes: Sizes, keep_probability: float) -> CompiledSampler:
     """One batch for all members, of which each learns from what its stored mask keeps."""
 

@@ -91,6 +91,8 @@ class SelfOversampled(Sampler):
         flag="own-probability",
         unit="P",
         within=SHARE,
+        label="own {:.0%}",
+        axis="chance of a batch of own transitions",
         help="chance that a member's batch holds only its own transitions, 0 to 1",
     )
     joint_coin: bool = option(
@@ -113,18 +115,59 @@ class SelfOversampled(Sampler):
         return drawing.self_oversampled(ring, sizes, self.own_probability, self.joint_coin)
 
     def problems(self, config: Any, spec: Any) -> Iterator[str]:
+        yield from _own_data_problems(self, config)
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class OwnOnly(Sampler):
+    """Each member learns only from its own transitions, and not at all before it owns one (equation E25)."""
+
+    each_its_own: ClassVar[bool] = True
+
+    def sample(self, ring: Ring, rng: np.random.Generator, batch_size: int, steps: int, members: int) -> Sample:
+        stop = ring.incomplete_from(steps)
+        own = [draw_own(ring, rng, member, batch_size, steps, stop) for member in range(members)]
+        owns_nothing = np.array([places is None for places in own])
+        # Something has to stand in the batch of a member that owns nothing; its weight is 0.
+        others = draw_uniform(ring, rng, batch_size, steps)
+        columns = zip(*(places or others for places in own), strict=True)
+        places = Places(*(np.stack(column, axis=1) for column in columns))
+        weight = np.broadcast_to(~owns_nothing, (batch_size, members)).astype(np.float32)
+        return read_sample(ring, places, steps, members, owns_nothing, weight)
+
+    def compiled(self, ring: DeviceRing, sizes: Sizes) -> CompiledSampler:
+        return drawing.own_only(ring, sizes)
+
+    def problems(self, config: Any, spec: Any) -> Iterator[str]:
+        yield from _own_data_problems(self, config)
         agent = config.agent
-        if config.acting.uses_members:
+        if agent.auxiliary.weight:
             yield (
-                f"self_oversampled needs transitions of single members, and with the acting rule {config.acting.kind} "
-                "all members choose every action together; use the sampler shared"
+                f"own_only leaves out members that own no data yet, and the auxiliary loss {agent.auxiliary.kind} "
+                "cannot leave out a member; use the sampler self_oversampled with --own-probability 1"
             )
-        if agent.value_map.build(agent.members, agent.discount).crosses_members:
+        if not any(config.acting.problems(config, spec)) and np.min(config.acting.shares(agent.members)) <= 0:
             yield (
-                "CERL cannot learn from one batch per member: its targets would need every member's network on every "
-                "other member's batch, N times the work, and the paper does not define it; use the sampler shared, or "
-                "the value map members"
+                f"with the sampler own_only a member that never acts never learns, and the acting rule "
+                f"{config.acting.kind} gives one the share 0; use the sampler shared or self_oversampled"
             )
+
+
+def _own_data_problems(sampler: Sampler, config: Any) -> Iterator[str]:
+    """Where a batch of own transitions per member is not defined."""
+    agent = config.agent
+    if config.acting.uses_members:
+        yield (
+            f"{sampler.kind} needs transitions of single members, and with the acting rule {config.acting.kind} "
+            "all members choose every action together; use the sampler shared"
+        )
+    if agent.value_map.build(agent.members, agent.discount).crosses_members:
+        yield (
+            "CERL cannot learn from one batch per member: its targets would need every member's network on every "
+            "other member's batch, N times the work, and the paper does not define it; use the sampler shared, or "
+            "the value map members"
+        )
 
 
 @register

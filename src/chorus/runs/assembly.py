@@ -22,8 +22,9 @@ from chorus.runs.run_directory import RunDirectory
 from chorus.runs.stopping import StopRequest
 from chorus.runs.trackers import Tracker
 from chorus.runs.training import Training
+from chorus.spaces import Box
 from chorus.training.compiled import CompiledLoop, obstacle
-from chorus.training.decisions import choose_actions
+from chorus.training.decisions import choose_actions, valuing_proposals
 from chorus.training.diagnostics import Diagnostics
 from chorus.training.evaluate import Evaluator
 from chorus.training.exploration import exploration_log
@@ -122,7 +123,8 @@ class Assembly:
         def choose(proposal: Proposal, drawn: Array, key: PRNGKeyArray) -> Array:
             return acting.choose(proposal, drawn, actions, key)
 
-        action, _ = choose_actions(self.agent, actions, choose, params, observation, member, key, epsilon)
+        agent = valuing_proposals(self.agent) if acting.reads_values and isinstance(actions, Box) else self.agent
+        action, _ = choose_actions(agent, actions, choose, params, observation, member, key, epsilon)
         return action, ()
 
     def evaluator(

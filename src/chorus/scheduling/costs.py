@@ -100,7 +100,8 @@ def seconds(config: RunConfig) -> float:
         members = 1.0 + (members - 1.0) * (_UNSHARED if config.agent.shared_layers else 1.0)
     schedule = config.schedule
     updates = max(0, schedule.total_steps - schedule.learning_starts) / schedule.update_period_steps
-    return _START_SECONDS + schedule.total_steps * rate.step + updates * members * rate.member
+    work = members * config.agent.member_work
+    return _START_SECONDS + schedule.total_steps * rate.step + updates * work * rate.member
 
 
 def _cpu_rate(config: RunConfig, family: str) -> Rate:

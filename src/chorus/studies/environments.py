@@ -26,6 +26,8 @@ FEW_GAMES = Scaled(
     paper=EnvironmentSet(_SETS["atari4"], 5),
 )
 FEW_GAMES_FEWER_SEEDS = replace(FEW_GAMES, laptop=replace(FEW_GAMES.laptop, seeds=4))
+# Every value of a sweep over own data is an ensemble of ten.
+TWO_GAMES = replace(FEW_GAMES, laptop=EnvironmentSet((_ASTERIX, BREAKOUT), 4))
 # MinAtar has no lives, so these studies use small Atari runs.
 GAMES_WITH_LIVES = Scaled(
     smoke=EnvironmentSet(("ALE/Breakout-v5",), 2),
@@ -57,6 +59,12 @@ ONE_TASK = Scaled(
     smoke=TASKS.smoke,
     laptop=EnvironmentSet(("Hopper-v4",), 5),
     paper=EnvironmentSet(("Humanoid-v4",), 5),
+)
+
+SEAS = Scaled(
+    smoke=EnvironmentSet(("DeepSea-5-v0", "DeepSea-8-v0"), 2),
+    laptop=EnvironmentSet(tuple(f"DeepSea-{size}-v0" for size in (5, 10, 15, 20)), 5),
+    paper=EnvironmentSet(tuple(f"DeepSea-{size}-v0" for size in (10, 20, 30, 40, 50)), 5),
 )
 
 

@@ -6,6 +6,7 @@ fewer values and N is that scale's.
 
 from chorus.errors import ChorusError, closest
 from chorus.studies.beyond import BEYOND
+from chorus.studies.controls import CONTROLS
 from chorus.studies.environments import (
     ALL_GAMES,
     ALL_GAMES_FEWER_SEEDS,
@@ -208,7 +209,7 @@ _FIGURES = (
     ),
 )  # fmt: skip
 
-STUDIES: dict[str, Study] = {study.name: study for study in (*_FIGURES, *BEYOND)}
+STUDIES: dict[str, Study] = {study.name: study for study in (*_FIGURES, *BEYOND, *CONTROLS)}
 
 
 def find_study(name: str) -> Study:

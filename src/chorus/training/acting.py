@@ -12,8 +12,9 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, Shaped
 
 from chorus.agents.agent import Proposal
 from chorus.components import AT_LEAST_1, NOT_NEGATIVE, SHARE, Component, option, register
+from chorus.ensemble.votes import majority, mean_action, upper_confidence
 from chorus.errors import ChorusError
-from chorus.spaces import Actions
+from chorus.spaces import Actions, Box, Discrete
 
 
 class ActingRule(Component, ABC, interface="acting rule"):
@@ -28,6 +29,9 @@ class ActingRule(Component, ABC, interface="acting rule"):
     """Whether the acting member is drawn before every action, instead of at the start of every episode."""
     uses_members: ClassVar[bool] = False
     """Whether `choose` decides, from what all members propose."""
+    reads_values: ClassVar[bool] = False
+    """Whether `choose` reads `proposal.value` where actions are a Box, which costs every member's values of all
+    proposed actions."""
 
     @abstractmethod
     def shares(self, members: int) -> Float[np.ndarray, " N"]:
@@ -39,7 +43,9 @@ class ActingRule(Component, ABC, interface="acting rule"):
         """The action in one state; needed only with `uses_members`.
 
         JAX traces it and maps it over the environments. The fields of `proposal` start with the member axis, and
-        `proposal.value` has every member's values [N, A] where actions are Discrete. `member` is the drawn member.
+        `proposal.value` has every member's values [N, A] where actions are Discrete. Where they are a Box and
+        `reads_values` is set, value[i, j] is member i's value of the action that member j proposes. `member` is the
+        drawn member.
         """
         raise ChorusError(f"{type(self).__name__} sets uses_members and chooses no action: define its method `choose`")
 
@@ -85,6 +91,122 @@ class UniformEachStep(ActingRule):
 
     def shares(self, members: int) -> Float[np.ndarray, " N"]:
         return np.full(members, 1.0 / members)
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class AllButLast(ActingRule):
+    """All members but the last are equally likely, drawn anew for every episode; the last one only watches."""
+
+    title: ClassVar[str] = "the last member only watches"
+
+    def shares(self, members: int) -> Float[np.ndarray, " N"]:
+        return np.append(np.full(members - 1, 1.0 / (members - 1)), 0.0)
+
+    def problems(self, config: Any, spec: Any) -> Iterator[str]:
+        if config.agent.members < 2:
+            yield (
+                f"the acting rule {self.kind} needs a member that acts and one that watches, and --members is "
+                f"{config.agent.members}: use at least 2"
+            )
+
+
+class ActingTogether(ActingRule):
+    """Base class of rules by which all members choose every action together; no member owns the data."""
+
+    uses_members: ClassVar[bool] = True
+
+    def shares(self, members: int) -> Float[np.ndarray, " N"]:
+        """Drawn members decide nothing here."""
+        return np.full(members, 1.0 / members)
+
+
+class OfDiscreteActions(ActingTogether):
+    """Base class of rules that are defined for Discrete actions only."""
+
+    def problems(self, config: Any, spec: Any) -> Iterator[str]:
+        if not isinstance(spec.actions, Discrete):
+            yield (
+                f"the acting rule {self.kind} compares Discrete actions and '{spec.id}' has a Box; use mean_action or "
+                "ucb"
+            )
+
+
+@register(name="vote")
+@dataclass(frozen=True, kw_only=True)
+class VoteActing(OfDiscreteActions):
+    """The majority of the members' greedy actions, ties broken at random (equation E10)."""
+
+    title: ClassVar[str] = "majority vote"
+
+    def choose(
+        self, proposal: Proposal, member: Int[Array, ""], actions: Actions, key: PRNGKeyArray
+    ) -> Shaped[Array, "..."]:
+        assert isinstance(actions, Discrete), "`problems` refuses a vote on Box actions"
+        return majority(proposal.action, actions.count, key)
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class GreedyMean(OfDiscreteActions):
+    """The action with the highest mean of the members' values (equation E24)."""
+
+    title: ClassVar[str] = "greedy in the mean"
+
+    def choose(
+        self, proposal: Proposal, member: Int[Array, ""], actions: Actions, key: PRNGKeyArray
+    ) -> Shaped[Array, "..."]:
+        assert proposal.value is not None, "`problems` refuses Box actions"
+        return jnp.argmax(upper_confidence(proposal.value, 0.0))
+
+
+@register(name="ucb")
+@dataclass(frozen=True, kw_only=True)
+class UpperConfidence(ActingTogether):
+    """The action with the highest mean + beta x standard deviation of the members' values (equation E24).
+
+    Of Box actions, those that the members propose are compared.
+    """
+
+    title: ClassVar[str] = "UCB"
+    reads_values: ClassVar[bool] = True
+
+    beta: float = option(
+        1.0,
+        flag="ucb-beta",
+        unit="BETA",
+        within=NOT_NEGATIVE,
+        label="beta={}",
+        axis="weight beta of the spread in UCB",
+        help="acting rule ucb: weight of the standard deviation over members; 0 is greedy in the mean",
+    )
+
+    def choose(
+        self, proposal: Proposal, member: Int[Array, ""], actions: Actions, key: PRNGKeyArray
+    ) -> Shaped[Array, "..."]:
+        assert proposal.value is not None, "Discrete actions have values, and so do Box actions with `reads_values`"
+        best = jnp.argmax(upper_confidence(proposal.value, self.beta))
+        return best if isinstance(actions, Discrete) else proposal.action[best]
+
+
+@register(name="mean_action")
+@dataclass(frozen=True, kw_only=True)
+class MeanActionActing(ActingTogether):
+    """The mean of the members' actions, for Box actions only (equation E23)."""
+
+    title: ClassVar[str] = "mean action"
+
+    def choose(
+        self, proposal: Proposal, member: Int[Array, ""], actions: Actions, key: PRNGKeyArray
+    ) -> Shaped[Array, "..."]:
+        return mean_action(proposal.action)
+
+    def problems(self, config: Any, spec: Any) -> Iterator[str]:
+        if not isinstance(spec.actions, Box):
+            yield (
+                f"the acting rule {self.kind} averages a Box and '{spec.id}' has Discrete actions; use vote, "
+                "greedy_mean or ucb"
+            )
 
 
 def draw_member(shares: Float[Array, " N"], key: PRNGKeyArray) -> Int[Array, ""]:

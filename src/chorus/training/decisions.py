@@ -2,6 +2,7 @@
 with an acting rule that uses all members."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -33,6 +34,17 @@ def choose_actions(
     proposal = agent.propose(params, observation, propose_key)
     chosen = jax.vmap(choose)(proposal, member, jax.random.split(choose_key, slots))
     return explore(chosen.astype(actions.dtype), actions, explore_key, epsilon), proposal
+
+
+def valuing_proposals(agent: Agent) -> Agent:
+    """The agent whose proposals for Box actions hold value[e, i, j]: member i's value of the action that j proposes."""
+
+    def propose(params: Any, observation: Shaped[Array, "E ..."], key: PRNGKeyArray) -> Proposal:
+        proposal = agent.propose(params, observation, key)
+        of_each = jax.vmap(agent.value, in_axes=(None, None, 1), out_axes=2)
+        return proposal._replace(value=of_each(params, observation, proposal.action))
+
+    return replace(agent, propose=propose)
 
 
 class DiversityMeasure(NamedTuple):

@@ -11,6 +11,7 @@ from chorus.agents.agent import Proposal
 from chorus.components import NOT_NEGATIVE, Component, option, register
 from chorus.ensemble.votes import majority, mean_action
 from chorus.spaces import Actions, Discrete
+from chorus.training.acting import AllButLast
 
 
 class Policy(Component, interface="evaluation policy"):
@@ -80,6 +81,56 @@ class Vote(Policy):
     def problems(self, config: Any, spec: Any) -> Iterator[str]:
         if not isinstance(spec.actions, Discrete):
             yield f"the policy vote counts Discrete actions and '{spec.id}' has a Box; use mean_action"
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class RandomActor(RandomMember):
+    """Individual, where the last member only watches: one of the others decides alone, drawn for each episode."""
+
+    def shares(self, members: int) -> Float[np.ndarray, " N"]:
+        return AllButLast().shares(members)
+
+    def problems(self, config: Any, spec: Any) -> Iterator[str]:
+        yield from _no_watcher(self, config, spec)
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class VoteOfActors(Vote):
+    """Aggregate of Discrete actions, where the last member only watches: the majority of the others."""
+
+    def choose(
+        self, proposal: Proposal, member: Int[Array, ""], actions: Actions, key: PRNGKeyArray
+    ) -> Shaped[Array, "..."]:
+        return super().choose(proposal._replace(action=proposal.action[:-1]), member, actions, key)
+
+    def problems(self, config: Any, spec: Any) -> Iterator[str]:
+        yield from super().problems(config, spec)
+        yield from _no_watcher(self, config, spec)
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class Observer(Policy):
+    """The last member, which only watches while the others act."""
+
+    def shares(self, members: int) -> Float[np.ndarray, " N"]:
+        return np.eye(members)[-1]
+
+    def problems(self, config: Any, spec: Any) -> Iterator[str]:
+        yield from _no_watcher(self, config, spec)
+
+
+def _no_watcher(policy: Policy, config: Any, spec: Any) -> Iterator[str]:
+    """Why there is no member that only watches."""
+    if not isinstance(config.acting, AllButLast):
+        yield (
+            f"the policy {policy.kind} is for ensembles whose last member only watches, and the acting rule is "
+            f"{config.acting.kind}; use the acting rule all_but_last, or another policy"
+        )
+    else:
+        yield from config.acting.problems(config, spec)
 
 
 @register

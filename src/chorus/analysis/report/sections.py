@@ -8,6 +8,7 @@ from chorus.analysis.grouping import find_comparison_groups, find_sweep_axes, pa
 from chorus.analysis.report.diagrams import diagram_panels
 from chorus.analysis.report.panels import Drawn, Panel, Section, make_panels
 from chorus.analysis.results import DIVERSITIES, Series
+from chorus.analysis.solved import solved
 from chorus.analysis.variants import Variant
 from chorus.analysis.visits import visit_maps
 
@@ -27,7 +28,7 @@ def make_sections(context: AnalysisContext) -> list[Section]:
         Section("contrasts", "Comparisons", "Two algorithms or policies at a time.", comparison_panels(context)),
         *([sweeps(context)] if one else []),
         Section("inside", "Diversity", "How much members differ.", diversity_panels(context)),
-        Section("exploration", "Exploration", "Where training has been.", visit_panels(context)),
+        Section("exploration", "Exploration", "What training found and where it was.", exploration_panels(context)),
         Section("diagrams", "What ran", "Drawn from the runs' configurations.", diagram_panels(context)),
     ]
     return [section for section in sections if section.panels]
@@ -156,8 +157,8 @@ def diversity_panels(context: AnalysisContext) -> list[Panel]:
     )
 
 
-def visit_panels(context: AnalysisContext) -> list[Panel]:
-    found = []
+def exploration_panels(context: AnalysisContext) -> list[Panel]:
+    found = make_panels([("solved", "Environments solved", solved(context))])
     for number, env in enumerate(context.results.envs):
         wide = visit_maps(context, env)
         if wide is not None:
