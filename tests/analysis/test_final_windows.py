@@ -102,12 +102,12 @@ def test_final_scores_of_a_scale_are_the_papers_or_the_last_fifth_of_25() -> Non
     found = {key: (row.final_evaluations, -(-row.total // row.iteration)) for key, row in SCALE_ROWS.items()}
     assert found["atari", "paper"] == found["image", "paper"] == (10, 200)
     assert found["control", "paper"] == (5, 50)
-    assert {found[family, "laptop"] for family, _ in SCALE_ROWS} == {(5, 25)}
+    assert {found[family, "laptop"] for family, _ in SCALE_ROWS if family != "deep_sea"} == {(5, 25)}
+    # A sea is solved or not: what happens before its last quarter does not blur a final score.
+    assert found["deep_sea", "laptop"] == (5, 20)
 
 
-@pytest.mark.parametrize(
-    "env", [ENV, "CartPole-v1", "MountainCar-v0", "DeepSea-20-v0", "ALE/Pong-v5", "HalfCheetah-v4"]
-)
+@pytest.mark.parametrize("env", [ENV, "CartPole-v1", "MountainCar-v0", "Acrobot-v1", "ALE/Pong-v5", "HalfCheetah-v4"])
 def test_laptop_configurations_have_25_evaluations(env: str) -> None:
     config = resolve(Request(preset="sac" if env == "HalfCheetah-v4" else "double-dqn", env=env, scale="laptop")).config
     assert (config.evaluation.final_evaluations, config.schedule.iterations) == (5, 25)

@@ -146,13 +146,13 @@ def test_what_the_ensemble_did_is_no_members_own(collected):
     transitions, episodes = own_shares(ring, 4)
     assert transitions.tolist() == episodes.tolist() == [0.0] * 4
     log, batches = EpisodeLog(slots=2), BatchLog(4)
-    lines = []
+    played = []
     for event in events:
         if isinstance(event, Collected):
-            lines += log.record(event)
+            played += log.record(event)
         else:
             batches.record(event.origins)
-    assert lines and {line["member"] for line in lines} == {None}
+    assert played and {episode.member for episode in played} == {None}
     metrics = batches.metrics()
     assert metrics["replay/own_sampled/mean"] == metrics["replay/own_sampled_episodes/mean"] == 0.0
 

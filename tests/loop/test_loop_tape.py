@@ -8,7 +8,7 @@ from scripted import Script, ScriptedStepper, counting_agent, counting_state
 
 from builders import tiny_ring
 from chorus.replay.ring import TERMINATED, TRANSITION, TRUNCATED, Ring
-from chorus.runs.training import EpisodeLog, training_keys
+from chorus.runs.training import EpisodeLog, episode_line, training_keys
 from chorus.training.acting import LinearEpsilon, Uniform
 from chorus.training.loop import Collected, Learned, Loop
 from chorus.training.settings import ReplaySettings, Schedule
@@ -159,11 +159,11 @@ def test_the_owner_of_a_transition_is_the_member_that_acted(stored):
 def test_what_the_cut_shortened_is_left_out_of_the_returns(stored):
     events, _ = stored
     log = EpisodeLog(slots=2)
-    records = [record for event in events[:3] for record in log.record(event)]
-    assert records == [
-        {"step": 2, "slot": 1, "member": 1, "return": 2.0, "length": 1},
-        {"step": 4, "slot": 0, "member": 0, "return": 4.0, "length": 2},  # 1 + 3
-        {"step": 6, "slot": 0, "member": 2, "return": 5.0, "length": 1},
+    lines = [episode_line(1, event.step, episode) for event in events[:3] for episode in log.record(event)]
+    assert lines == [
+        {"iteration": 1, "step": 2, "slot": 1, "member": 1, "return": 2.0, "length": 1},
+        {"iteration": 1, "step": 4, "slot": 0, "member": 0, "return": 4.0, "length": 2},  # 1 + 3
+        {"iteration": 1, "step": 6, "slot": 0, "member": 2, "return": 5.0, "length": 1},
     ]
     assert log.returns == [2.0, 4.0, 5.0], "slot 1 was cut with 4 + 6 and is not among them"
 

@@ -73,7 +73,7 @@ def played(life_loss):
     ring = tiny_ring(capacity=STEPS, iteration_steps=STEPS, observation_shape=(STACK, 1), frame_stack=STACK)
     events = list(loop.run(counting_state(), ring, 1, training_keys(0, 1), np.random.default_rng(0)))
     log = EpisodeLog(slots=1)
-    return ring, events, [record for event in events for record in log.record(event)]
+    return ring, events, [episode for event in events for episode in log.record(event)]
 
 
 @pytest.mark.parametrize(("terminal", "every"), [(False, GAME_EVERY), (True, LIFE_EVERY)])
@@ -88,7 +88,7 @@ def test_the_learner_sees_a_terminal_at_each_life_only_if_asked(terminal, every)
     np.testing.assert_array_equal(terminated[is_transition], step % every == 0)
     # Three-step returns stop at a life's end and nowhere else.
     np.testing.assert_array_equal(windows.length, np.minimum(3, (every - (step - 1) % every)))
-    assert {(record["return"], record["length"]) for record in episodes} == {(12.0, 12)}, "scores are whole games"
+    assert {(episode.episodic_return, episode.length) for episode in episodes} == {(12.0, 12)}, "scores are whole games"
     assert len(episodes) == STEPS // GAME_EVERY
 
 
@@ -112,4 +112,4 @@ def test_a_member_plays_whole_games_unless_lives_redraw_it(redraw):
     assert bool(np.all(games == games[:, :1])) == (not redraw)
     mixed = [len(set(game.tolist())) > 1 for game in games]
     # Nobody's game, if several members played it.
-    assert [record["member"] is None for record in episodes] == mixed
+    assert [episode.member is None for episode in episodes] == mixed

@@ -78,8 +78,9 @@ def test_the_next_iteration_starts_where_the_last_one_ended_and_lasts_as_long_as
 
 def test_every_episode_is_in_the_returns():
     loop, log = whole_loop(script_ending_at([3, 13])), EpisodeLog(slots=1)
-    finished = [record for e in played(loop, tiny_ring(), 1, 0) if isinstance(e, Collected) for record in log.record(e)]
-    assert [(record["step"], record["length"]) for record in finished] == [(3, 3), (13, 10)]
+    collected = [event for event in played(loop, tiny_ring(), 1, 0) if isinstance(event, Collected)]
+    finished = [(event.step, episode.length) for event in collected for episode in log.record(event)]
+    assert finished == [(3, 3), (13, 10)]
 
 
 def test_an_amount_of_play_is_reached_with_episodes_and_steps():
