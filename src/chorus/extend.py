@@ -23,8 +23,10 @@ from chorus.components import (
     option,
     register,
 )
+from chorus.config.env_rows import register_env_row
 from chorus.config.presets import PRESETS, Preset, preset, with_agent, with_policies, with_replay
-from chorus.config.scales import SCALE_ROWS, ScaleRow, register_family
+from chorus.config.rows import ScaleRow
+from chorus.config.scales import SCALE_ROWS, register_family
 from chorus.config.schema import RunConfig
 from chorus.ensemble.auxiliaries import Auxiliary, AuxiliaryContext, AuxiliaryInputs
 from chorus.ensemble.estimates import Estimate, Selection
@@ -41,6 +43,7 @@ from chorus.replay.samplers import Places, Sample, Sampler, draw_uniform, read_s
 from chorus.spaces import Box, Discrete
 from chorus.training.acting import ActingRule
 from chorus.training.policies import Policy
+from chorus.training.states import StateIndex
 
 __all__ = [
     "ABOVE_0",
@@ -87,6 +90,7 @@ __all__ = [
     "ScaleRow",
     "Selection",
     "Sizes",
+    "StateIndex",
     "Torso",
     "ValueMap",
     "ValueMapRule",
@@ -97,6 +101,7 @@ __all__ = [
     "read_sample",
     "register",
     "register_env",
+    "register_env_row",
     "register_family",
     "replace",
     "with_agent",

@@ -105,7 +105,9 @@ def test_final_scores_of_a_scale_are_the_papers_or_the_last_fifth_of_25() -> Non
     assert {found[family, "laptop"] for family, _ in SCALE_ROWS} == {(5, 25)}
 
 
-@pytest.mark.parametrize("env", [ENV, "CartPole-v1", "ALE/Pong-v5", "HalfCheetah-v4"])
+@pytest.mark.parametrize(
+    "env", [ENV, "CartPole-v1", "MountainCar-v0", "DeepSea-20-v0", "ALE/Pong-v5", "HalfCheetah-v4"]
+)
 def test_laptop_configurations_have_25_evaluations(env: str) -> None:
     config = resolve(Request(preset="sac" if env == "HalfCheetah-v4" else "double-dqn", env=env, scale="laptop")).config
     assert (config.evaluation.final_evaluations, config.schedule.iterations) == (5, 25)

@@ -7,9 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from chorus.config.resolution import Request, resolve
 from chorus.ensemble.value_map import Cross, Horizons, Members
+from chorus.errors import ChorusError
 from chorus.networks.forked import Forked
-from chorus.networks.torsos import nature
+from chorus.networks.torsos import MLPTorso, ScaledMLPTorso, nature
 from chorus.randomness import init_key
 
 ATARI = (84, 84, 4)
@@ -100,3 +102,23 @@ def test_members_and_heads_are_drawn_independently(initial):
     assert np.abs(np.corrcoef(dense[0].ravel(), dense[1].ravel())[0, 1]) < 0.01
     flat = last.reshape(4, -1)
     assert np.all(np.abs(np.corrcoef(flat) - np.eye(4)) < 0.1)
+
+
+def test_a_scaled_torso_reads_each_number_times_its_factor():
+    """With the factors 2 and 10 the observation (3, 0.5) is read as (6, 5)."""
+    plain, scaled = (
+        Forked(torso=torso.layers(), members=2, shared=0, heads=1, actions=3)
+        for torso in (MLPTorso(dense=(4, 4)), ScaledMLPTorso(dense=(4, 4), input_scale=(2.0, 10.0)))
+    )
+    params = plain.init(init_key(0), jnp.zeros(2))
+    values = [
+        network.features(params, jnp.array(observation).reshape(1, 1, 2)).last
+        for network, observation in ((plain, [6.0, 5.0]), (scaled, [3.0, 0.5]))
+    ]
+    np.testing.assert_allclose(*values, rtol=1e-6)
+
+
+def test_a_scale_that_does_not_fit_the_observations_is_refused():
+    torso = {"kind": "scaled_mlp_torso", "dense": [8], "input_scale": [1.0]}
+    with pytest.raises(ChorusError, match="has 1 factors; observations of CartPole-v1"):
+        resolve(Request(preset="double-dqn", env="CartPole-v1", options={"agent.torso": torso}))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from chorus.agents.agent import polyak_update
+from chorus.agents.critics import Lowest
 from chorus.agents.sac_losses import bootstrap_of
 from chorus.config.resolution import Request, resolve
 from chorus.ensemble.losses import MainAndAuxiliary, Squared, TwiceHuber
@@ -172,3 +173,15 @@ def test_the_papers_tasks_have_the_papers_sizes(env, sizes):
     spec = describe(env)
     assert (*spec.observation_shape, *spec.actions.shape) == sizes
     assert (spec.family, spec.max_episode_steps) == ("control", 1_000)
+
+
+def test_the_policy_improves_the_lowest_critic_without_a_division():
+    """A derivative that divides by how many critics equal the minimum is 0/0 where none does after rounding."""
+    values = jnp.float32([[3.0, 1.0, 2.0], [2.0, 4.0, 2.0]]).reshape(2, 3, 1, 1)
+    lowest = Lowest().value
+    np.testing.assert_array_equal(np.ravel(lowest(values)), [2, 1, 2])
+    gradient = jax.grad(lambda x: jnp.sum(lowest(x)))
+    # The second critic is lower for the first state, the first one for the second; of equal ones the first counts.
+    np.testing.assert_array_equal(gradient(values).reshape(2, 3), [[0, 1, 1], [1, 0, 0]])
+    assert "div" not in str(jax.make_jaxpr(gradient)(values))
+    assert "div" in str(jax.make_jaxpr(jax.grad(lambda x: jnp.sum(jnp.min(x, axis=0))))(values))

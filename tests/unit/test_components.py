@@ -186,3 +186,20 @@ def test_flags_are_unique_and_say_what_they_mean():
 def test_ranges_know_their_ends(within, inside, outside):
     assert all(within.holds(value) for value in inside)
     assert not any(within.holds(value) for value in outside)
+
+
+def test_a_single_environment_changes_some_settings_of_its_familys_row(monkeypatch):
+    from chorus.config import env_rows
+    from chorus.envs.registry import describe
+
+    monkeypatch.setattr(env_rows, "_CHANGES", dict(env_rows._CHANGES))
+    spec, family = describe("Probe/Both-v0"), scales.row_for("flat", "laptop", "code")
+    assert env_rows.row_of(spec, "laptop", "code") == family
+    env_rows.register_env_row(spec.id, ("laptop",), n_step=7)
+    env_rows.register_env_row(spec.id, ("laptop", "smoke"), batch=11)
+    assert env_rows.row_of(spec, "laptop", "code") == replace(family, n_step=7, batch=11)
+    assert env_rows.row_of(spec, "smoke", "code").batch == 11
+    assert env_rows.row_of(describe("Probe/Action-v0"), "laptop", "code") == family
+    assert resolve(Request(preset="double-dqn", env=spec.id)).config.replay.n_step == 7
+    with pytest.raises(ChorusError, match="cannot change 'nstep'; did you mean 'n_step'"):
+        env_rows.register_env_row(spec.id, ("laptop",), nstep=7)

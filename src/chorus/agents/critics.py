@@ -35,7 +35,13 @@ class Lowest(CriticRule):
         return None
 
     def value(self, values: Float[Array, "C *axes"]) -> Float[Array, "*axes"]:
-        return jnp.min(values, axis=0)
+        """With the gradient of the lowest critic, the first one if several are equal.
+
+        The derivative of `jnp.min` divides by the number of values that equal the minimum. XLA may compute these values
+        twice and round them differently; then none is equal, and the gradient is 0/0.
+        """
+        lowest = jnp.argmin(jax.lax.stop_gradient(values), axis=0)
+        return jnp.sum(jnp.where(jax.nn.one_hot(lowest, values.shape[0], axis=0, dtype=bool), values, 0.0), axis=0)
 
 
 @register

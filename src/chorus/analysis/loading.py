@@ -160,7 +160,7 @@ def _why_unusable(run: Run, columns: MetricColumns) -> str | None:
     if columns.count == 0:
         lost = f" ({run.damaged_lines} damaged lines)" if run.damaged_lines else ""
         reason = f"; it says: {run.reason}" if run.reason else ""
-        return f"no evaluation was written{lost}{reason}"
+        return "; ".join((f"no evaluation was written{lost}{reason}", *run.problems))
     return None
 
 

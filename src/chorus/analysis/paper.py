@@ -12,6 +12,7 @@ from chorus.analysis.costs import training_time
 from chorus.analysis.figures import Drawing
 from chorus.analysis.grouping import find_comparison_groups, find_sweep_axes
 from chorus.analysis.results import DIVERSITIES, Series
+from chorus.analysis.solved import solved
 from chorus.errors import ChorusError
 from chorus.studies import panels
 from chorus.studies.panels import Panel
@@ -102,6 +103,11 @@ def _(panel: panels.Sweep, context: AnalysisContext) -> Drawings:
     relative = context.normalised_by_single_agent()
     found = [axis for axis in find_sweep_axes(context.results) if axis.path == panel.path]
     return {f"sweep-{axis.name}": contrasts.sweep(relative, axis) for axis in found}
+
+
+@draw_panel.register
+def _(panel: panels.Solved, context: AnalysisContext) -> Drawings:
+    return {"solved": solved(context)}
 
 
 @draw_panel.register

@@ -106,9 +106,9 @@ def _envs() -> None:
     import gymnasium
 
     from chorus.envs.atari_games import games, is_atari
-    from chorus.envs.registry import JAX_ENVS, env_sets
+    from chorus.envs.registry import JAX_ENVS, JAX_PATTERNS, env_sets
 
-    print("\n".join(sorted(JAX_ENVS)))
+    print("\n".join([*sorted(JAX_ENVS), *(known.forms for known in JAX_PATTERNS)]))
     print("\nAtari (ALE/Breakout-v5 and BreakoutNoFrameskip-v4 are one environment, the paper's protocol):")
     print("\n".join(games()))
     sets = ", ".join(f"{name} ({len(ids)})" for name, ids in env_sets().items())
@@ -124,13 +124,13 @@ def _scales() -> None:
     from chorus.config.scales import SCALE_ROWS
 
     columns = ("family", "scale", "total", "iteration", "final", "envs", "buffer", "batch", "N", "network")
-    print("{:<9}{:<8}{:>12}{:>11}{:>11}{:>6}{:>11}{:>7}{:>4}  {}".format(*columns))
+    print("{:<10}{:<8}{:>12}{:>11}{:>11}{:>6}{:>11}{:>7}{:>4}  {}".format(*columns))
     for (family, scale), row in SCALE_ROWS.items():
         layers = [f"conv {c.features} {c.kernel}x{c.kernel}/{c.stride}" for c in getattr(row.torso, "convolutions", ())]
         network = ", ".join([*layers, *(f"dense {width}" for width in getattr(row.torso, "dense", ()))])
         final = f"{row.final_evaluations} of {-(-row.total // row.iteration)}"
         print(
-            f"{family:<9}{scale:<8}{row.total:>12,}{row.iteration:>11,}{final:>11}{row.slots:>6}{row.buffer:>11,}"
+            f"{family:<10}{scale:<8}{row.total:>12,}{row.iteration:>11,}{final:>11}{row.slots:>6}{row.buffer:>11,}"
             f"{row.batch:>7}{row.members:>4}  {network}"
         )
     print(

@@ -47,9 +47,9 @@ def identity(resolved: Resolved) -> dict[str, Any]:
 
 
 def changed_settings(resolved: Resolved) -> dict[str, Any]:
-    """The leaves in which a run differs from its preset; where it runs and where its title says so is left out."""
+    """The leaves in which a run differs from its preset; where it runs and what it counts is left out."""
     before, after = (flatten(config.to_json()) for config in (resolved.default, resolved.config))
-    outside = ("seed", "env.id", "runtime.", "evaluation.policies")
+    outside = ("seed", "env.id", "runtime.", "evaluation.policies", "states")
     return {
         path: value
         for path, value in after.items()
@@ -67,11 +67,14 @@ def role_of(resolved: Resolved) -> Role:
 
 
 def _composition(config: RunConfig) -> dict[str, Any]:
-    """Which components a run is made of, and whether it has priors; networks and policies do not count."""
+    """Which components a run is made of, and whether it has priors.
+
+    Networks and what is measured do not count.
+    """
     kinds = {
         path: kind
         for path, kind in flatten(config.to_json()).items()
-        if path.endswith(".kind") and not path.startswith(("evaluation", "agent.torso", "agent.optimizer"))
+        if path.endswith(".kind") and not path.startswith(("evaluation", "states", "agent.torso", "agent.optimizer"))
     }
     return {**kinds, "prior": bool(getattr(config.agent, "prior_scale", 0.0))}
 

@@ -7,9 +7,10 @@ from typing import Any
 
 from chorus.agents.q import QLearner
 from chorus.config.codec import decode, merge
+from chorus.config.env_rows import row_of
 from chorus.config.options import ASKED_FOR
 from chorus.config.presets import Preset, find_preset
-from chorus.config.scales import ScaleRow, row_for
+from chorus.config.rows import ScaleRow
 from chorus.config.schema import EnvSettings, Hyperparameters, RunConfig, Runtime, Scale
 from chorus.ensemble.auxiliaries import NoAuxiliary
 from chorus.ensemble.estimates import Online, Scalar
@@ -36,7 +37,7 @@ def episode_cap(spec: EnvSpec, row: ScaleRow) -> int | None:
 
 
 def base_config(spec: EnvSpec, scale: Scale, hyperparameters: Hyperparameters, seed: int) -> RunConfig:
-    row = row_for(spec.family, scale, hyperparameters)
+    row = row_of(spec, scale, hyperparameters)
     return RunConfig(
         preset="",
         scale=scale,
@@ -83,6 +84,7 @@ def base_config(spec: EnvSpec, scale: Scale, hyperparameters: Hyperparameters, s
             policies={"individual": RandomMember()},
         ),
         runtime=Runtime(threads=row.threads),
+        states=row.states,
     )
 
 
@@ -90,7 +92,7 @@ def preset_layers(
     spec: EnvSpec, preset: Preset, scale: Scale, hyperparameters: Hyperparameters, seed: int
 ) -> tuple[RunConfig, dict[str, str]]:
     """The preset's configuration at a scale, and the source of each of its leaves."""
-    row = row_for(spec.family, scale, hyperparameters)
+    row = row_of(spec, scale, hyperparameters)
     config = base_config(spec, scale, hyperparameters, seed)
     lineage = preset.lineage()
     sources = {path: _base_source(path, lineage[0], row.source) for path in flatten(config.to_json())}

@@ -5,60 +5,15 @@ to hours on a CPU; `smoke` shows in about 20 seconds that everything works and l
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from chorus.agents.optimizers import Adam, CentredRMSProp, Optimizer
+from chorus.agents.optimizers import Adam, CentredRMSProp
+from chorus.config.rows import QuantileRow, ScaleRow
 from chorus.config.schema import Hyperparameters, Scale
 from chorus.errors import ChorusError
-from chorus.networks.torsos import ConvLayer, ConvTorso, MLPTorso, Torso, nature
+from chorus.networks.torsos import ConvLayer, ConvTorso, MLPTorso, nature
 from chorus.training.acting import LinearEpsilon
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScaleRow:
-    """One row of the table. Steps are agent steps over all slots; `source` says where its numbers come from.
-
-    A final score is the mean of the last `final_evaluations` of total / iteration evaluations: at the laptop scale of
-    the last fifth of 25, so that it leaves out the learning phase.
-    """
-
-    source: str
-    torso: Torso
-    optimizer: Optimizer
-    buffer: int
-    batch: int
-    target_updates: int
-    target_rate: float = 1.0
-    epsilon: LinearEpsilon
-    slots: int
-    iteration: int
-    total: int
-    members: int
-    eval_episodes: int
-    eval_slots: int
-    final_evaluations: int
-    eval_steps: int = 0
-    eval_epsilon: float = 0.01
-    update_steps: int = 4
-    n_step: int = 1
-    reward_clip: float | None = None
-    episode_cap: int | None = None
-    threads: int = 1
-    quantiles: int = 200
-    quantile: "QuantileRow | None" = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class QuantileRow:
-    """What QR-DQN changes in a row: Dopamine's settings, which the paper took over (Deviation D14)."""
-
-    torso: Torso
-    optimizer: Optimizer
-    target_updates: int
-    epsilon: LinearEpsilon
-    eval_epsilon: float
-    sticky_actions: float
-
+from chorus.training.states import MarkedCell
 
 _MINATAR_ADAM = Adam(learning_rate=2.5e-4, epsilon=1.5e-4)
 _SMOKE_EPSILON = LinearEpsilon(final=0.05, decay_steps=1_000, warmup_steps=200)
@@ -123,6 +78,28 @@ _FLAT_LAPTOP = ScaleRow(
     eval_slots=4,
     final_evaluations=5,
     quantiles=50,
+)
+
+# Random actions find the treasure of a large sea within no budget. After the first episodes an agent has to explore by
+# other means, and the random actions that are left disturb few of its plans.
+_DEEP_SEA_PAPER = ScaleRow(
+    source="paper scale for DeepSea, which the paper does not use: bsuite's Bootstrapped DQN (docs/scales.md)",
+    torso=MLPTorso(dense=(50, 50)),
+    optimizer=Adam(learning_rate=1e-3, epsilon=1e-8),
+    buffer=10_000,
+    batch=128,
+    target_updates=4,
+    epsilon=LinearEpsilon(final=0.01, decay_steps=1_000, warmup_steps=200),
+    slots=1,
+    iteration=10_000,
+    total=500_000,
+    members=20,
+    eval_episodes=20,
+    eval_slots=20,
+    final_evaluations=10,
+    eval_epsilon=0.0,
+    update_steps=1,
+    states=MarkedCell(),
 )
 
 _ATARI_PAPER = ScaleRow(
@@ -231,6 +208,26 @@ SCALE_ROWS: dict[tuple[str, Scale], ScaleRow] = {
         members=10,
         quantiles=200,
     ),
+    ("deep_sea", "smoke"): replace(
+        _SMOKE,
+        epsilon=_DEEP_SEA_PAPER.epsilon,
+        eval_epsilon=0.0,
+        target_updates=4,
+        update_steps=2,
+        states=_DEEP_SEA_PAPER.states,
+    ),
+    ("deep_sea", "laptop"): replace(
+        _DEEP_SEA_PAPER,
+        source="laptop scale for DeepSea (docs/scales.md)",
+        # Small batches and few steps: priors solve a sea of 20 x 20 cells in about 12,000 steps.
+        batch=32,
+        buffer=30_000,
+        iteration=1_500,
+        total=30_000,
+        members=10,
+        final_evaluations=5,
+    ),
+    ("deep_sea", "paper"): _DEEP_SEA_PAPER,
     ("control", "smoke"): replace(
         _SMOKE, epsilon=_random_for(200), target_updates=1, target_rate=0.005, eval_epsilon=0.0, update_steps=2
     ),

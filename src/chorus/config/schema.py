@@ -14,6 +14,7 @@ from chorus.envs.atari import AtariSettings
 from chorus.errors import ChorusError
 from chorus.training.acting import ActingRule, LinearEpsilon
 from chorus.training.settings import EvaluationSettings, ReplaySettings, Schedule
+from chorus.training.states import StateIndex
 
 Scale = Literal["smoke", "laptop", "paper"]
 SCALES: tuple[Scale, ...] = ("smoke", "laptop", "paper")
@@ -68,6 +69,13 @@ class RunConfig:
     schedule: Schedule = option(help="budget")
     evaluation: EvaluationSettings = option(help="evaluation")
     runtime: Runtime = option(help="machine")
+    states: StateIndex | None = option(
+        None,
+        flag="count-states",
+        unit="INDEX",
+        named=False,
+        help="which observations count as one state, for the metrics of exploration; none counts no states",
+    )
 
     def to_json(self) -> dict[str, Any]:
         return encode(self)

@@ -119,15 +119,16 @@ def describe(env_id: str, env: gymnasium.Env) -> EnvSpec:
             "wrap it in gymnasium.wrappers.FlattenObservation and register the wrapped environment"
         )
     channels_first = len(shape) == 3 and _channels_first(env_id, shape)
-    limit = env.spec.max_episode_steps if env.spec is not None else None
+    known = env.spec
     return EnvSpec(
         id=env_id,
         family=_family(shape, channels_first) if isinstance(actions, Discrete) else "control",
         observation_shape=shape,
         observation_dtype=_storage_dtype(observation.dtype),
         actions=actions,
-        max_episode_steps=limit,
+        max_episode_steps=known.max_episode_steps if known is not None else None,
         channels_first=channels_first,
+        solved_return=known.reward_threshold if known is not None else None,
     )
 
 

@@ -1,9 +1,10 @@
 """Environments by id: descriptions, constructors and named sets."""
 
+import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from chorus.envs import atari, gym, minatar, probes
+from chorus.envs import atari, deep_sea, gym, minatar, probes
 from chorus.envs.atari_games import is_atari, named_sets
 from chorus.envs.minatar import GAMES
 from chorus.envs.spec import EnvSpec, HostEnvs, JaxEnv
@@ -21,6 +22,20 @@ JAX_ENVS: dict[str, JaxKind] = {
     **dict.fromkeys(minatar.GAMES, JaxKind(minatar.describe, minatar.MinAtar)),
     **dict.fromkeys(probes.PROBES, JaxKind(probes.describe, probes.ProbeEnv)),
 }
+
+
+class EnvPattern(NamedTuple):
+    """Environments whose ids have a number or more in them: what the ids begin with, and how they are written.
+
+    Ids that begin so and stand for no environment are refused by `kind.describe`.
+    """
+
+    prefix: str
+    forms: str
+    kind: JaxKind
+
+
+JAX_PATTERNS = [EnvPattern(deep_sea.PREFIX, deep_sea.FORMS, JaxKind(deep_sea.describe, deep_sea.DeepSea))]
 
 
 def register_env(
@@ -44,15 +59,24 @@ def register_env(
 
 def env_modules(env_id: str) -> list[str]:
     """The modules that define an environment of pure functions; a Gymnasium id names its own."""
-    return [JAX_ENVS[env_id].make.__module__] if is_jax(env_id) else []
+    kind = _jax_kind(env_id)
+    return [kind.make.__module__] if kind else []
+
+
+def _jax_kind(env_id: str) -> JaxKind | None:
+    if env_id in JAX_ENVS:
+        return JAX_ENVS[env_id]
+    return next((known.kind for known in JAX_PATTERNS if re.match(known.prefix, env_id)), None)
 
 
 def is_jax(env_id: str) -> bool:
-    return env_id in JAX_ENVS
+    return _jax_kind(env_id) is not None
 
 
 def make_jax(env_id: str, max_episode_steps: int | None) -> JaxEnv:
-    return JAX_ENVS[env_id].make(env_id, max_episode_steps)
+    kind = _jax_kind(env_id)
+    assert kind is not None, f"{env_id} is not an environment of pure functions"
+    return kind.make(env_id, max_episode_steps)
 
 
 def make_host(
@@ -71,8 +95,8 @@ def make_host(
 
 def describe(env_id: str, max_episode_steps: int | None = None) -> EnvSpec:
     """The description of an environment; a Gymnasium one is constructed for it and closed."""
-    if is_jax(env_id):
-        return JAX_ENVS[env_id].describe(env_id, max_episode_steps)
+    if kind := _jax_kind(env_id):
+        return kind.describe(env_id, max_episode_steps)
     if env_id.startswith(("MinAtar/", "Probe/")):
         raise ChorusError(f"the environment '{env_id}' does not exist{did_you_mean(env_id, JAX_ENVS)}")
     if is_atari(env_id):

@@ -15,7 +15,8 @@ class EnvSpec:
 
     Episodes are truncated after `max_episode_steps` agent steps. With a `frame_stack` of S > 1 an observation holds
     the newest S frames along its first axis, oldest first, with zeros before the episode's start. With
-    `whole_episodes` an iteration in a single environment ends with an episode.
+    `whole_episodes` an iteration in a single environment ends with an episode. `optimal_return` is the expected return
+    of the best policy, `solved_return` the mean return from which the environment counts as solved; None if unknown.
     """
 
     id: str
@@ -28,6 +29,8 @@ class EnvSpec:
     channels_first: bool = False
     frame_stack: int = 1
     whole_episodes: bool = False
+    optimal_return: float | None = None
+    solved_return: float | None = None
 
     def example(self) -> np.ndarray:
         """An observation of zeros."""

@@ -216,12 +216,16 @@ class Conv(FeaturesFirst):
 
 
 class Dense(FeaturesFirst):
-    """A fully connected layer and its ReLU; inputs are flattened, and the first `constant_inputs` get no gradient."""
+    """A fully connected layer and its ReLU; inputs are flattened, and the first `constant_inputs` get no gradient.
+
+    Inputs are multiplied by `input_scale`, one factor each, if there is one.
+    """
 
     features: int
     initialization: Initialization = DEFAULT_INITIALIZATION
     copies: int = 1
     constant_inputs: int = 0
+    input_scale: tuple[float, ...] = ()
     layer_norm: bool = False
 
     def width(self, inputs: int) -> int:
@@ -230,6 +234,8 @@ class Dense(FeaturesFirst):
     @nn.compact
     def __call__(self, x: Float[Array, "... B"]) -> Float[Array, "F B"]:
         x = x.reshape(-1, x.shape[-1])
+        if self.input_scale:
+            x = x * jnp.asarray(self.input_scale, x.dtype)[:, None]
         fan_in = x.shape[0]
         width = self.copies * self.width(fan_in)
         weight = self.param("kernel", self.initialization.weight(fan_in), (width, fan_in))

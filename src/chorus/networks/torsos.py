@@ -128,6 +128,30 @@ class MLPTorso(Torso):
 
 @register
 @dataclass(frozen=True, kw_only=True)
+class ScaledMLPTorso(MLPTorso):
+    """Dense layers that read each number of an observation times a factor, where the numbers differ in size."""
+
+    input_scale: tuple[float, ...] = option(unit="FACTORS", help="one factor per number of an observation")
+
+    def layers(
+        self, initialization: Initialization = DEFAULT_INITIALIZATION, members: int = 1, outputs: int = 1
+    ) -> tuple[nn.Module, ...]:
+        first, *above = super().layers(initialization)
+        return (first.clone(input_scale=self.input_scale), *above)
+
+    def problems(self, config: Any, spec: Any) -> Iterator[str]:
+        yield from super().problems(config, spec)
+        if spec.observation_shape != (len(self.input_scale),):
+            yield (
+                f"agent.torso.input_scale has {len(self.input_scale)} factors; observations of {spec.id} have the "
+                f"shape {spec.observation_shape}: give one factor per number, or use mlp_torso"
+            )
+        if config.agent.features_read_actions:
+            yield f"the critics of {config.preset} read actions beside observations: use mlp_torso as agent.torso"
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
 class Widened(Torso):
     """A torso with a wider last hidden layer, so that the ensemble has as many parameters as with CERL (E18)."""
 
@@ -138,9 +162,15 @@ class Widened(Torso):
     ) -> tuple[nn.Module, ...]:
         *below, last = self.torso.layers(initialization)
         assert isinstance(last, Dense), "validation refuses to widen other layers"
-        norm = last.layer_norm
-        wider = WidenedDense(last.features, initialization, layer_norm=norm, members=members, outputs=outputs)
-        return (*below, wider)
+        widened = WidenedDense(
+            last.features,
+            initialization,
+            input_scale=last.input_scale,
+            layer_norm=last.layer_norm,
+            members=members,
+            outputs=outputs,
+        )
+        return (*below, widened)
 
     def problems(self, config: Any, spec: Any) -> Iterator[str]:
         agent, layers = config.agent, self.torso.layers()

@@ -27,6 +27,7 @@ from chorus.training.compiled import CompiledLoop, obstacle
 from chorus.training.decisions import choose_actions, valuing_proposals
 from chorus.training.diagnostics import Diagnostics
 from chorus.training.evaluate import Evaluator
+from chorus.training.exploration import exploration_log
 from chorus.training.loop import Loop
 from chorus.training.policies import Policy
 from chorus.training.stepper import Decide, HostStepper, JaxStepper, LifeLoss, Stepper
@@ -108,6 +109,7 @@ class Assembly:
             schedule=config.schedule,
             replay=config.replay,
             whole_episodes=ends_with_episode(config, self.spec),
+            shows_visits=config.states is not None,
         )
 
     def _decide_in_training(
@@ -163,6 +165,7 @@ class Assembly:
             evaluator=self.evaluator(),
             evaluation=self.config.evaluation,
             diagnostics=Diagnostics(self.agent, self.config.agent.members),
+            exploration=exploration_log(self.config.states, self.spec, self.config.agent.members),
             layout=ring_layout(self.config, self.spec),
             config=self.config.to_json(),
             seed=self.config.seed,

@@ -17,6 +17,7 @@ import numpy as np
 
 from chorus.errors import ChorusError
 from chorus.files import parse_json
+from chorus.runs.published import read_log
 from chorus.runs.run_directory import RunDirectory
 
 # A directory with one of these files is a run directory.
@@ -150,9 +151,9 @@ def read_metrics(path: Path, names: MetricNames, problems: list[str]) -> tuple[M
     The last of repeated lines counts, because a resumed run wrote it.
     """
     try:
-        records = _parse(path.read_bytes())
-    except OSError as error:
-        problems.append(f"{path.name} could not be read: {error.strerror}")
+        records = _parse(read_log(path))
+    except (OSError, ValueError) as error:
+        problems.append(f"{path.name} could not be read: {getattr(error, 'strerror', None) or error}")
         records = []
     table = _all_rows(records, names)
     if table is None:
@@ -234,10 +235,20 @@ def final_returns(path: Path) -> tuple[dict[str, float], FinalWindow]:
 def read_records(log: Path) -> Iterator[dict[str, Any]]:
     """The undamaged records of a log; none if there is no such file."""
     try:
-        content = log.read_bytes()
-    except OSError:
+        content = read_log(log)
+    except (OSError, ValueError):
         return
     yield from (record for record in _parse(content) if isinstance(record, dict))
+
+
+def read_visits(run: Path) -> np.ndarray | None:
+    """The map of visits of a run; None if it has none, or one that cannot be read."""
+    try:
+        visits = np.array(parse_json((run / "visits.json").read_bytes())["visits"], dtype=np.float64)
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):
+        return None
+    sound = visits.ndim == 2 and visits.size > 0 and np.isfinite(visits).all() and visits.min() >= 0
+    return visits if sound and visits.max() <= LARGEST_COUNT else None
 
 
 def printable(text: str) -> str:

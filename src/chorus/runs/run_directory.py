@@ -24,6 +24,7 @@ from chorus.files import (
     sync_directory,
     whole_lines,
     write_json,
+    write_text,
 )
 
 # Timings are written after the checkpoint they time, so checkpoints do not record their length.
@@ -158,6 +159,11 @@ class RunDirectory:
             # Overwritten where it is, the file needs no space and no other file.
             with suppress(OSError):
                 (self.path / "status.json").write_text(json.dumps(status), encoding="utf-8")
+
+    def write_visits(self, iteration: int, step: int, visits: list[list[int]]) -> None:
+        """A map of how often each state was visited, up to the end of an iteration."""
+        record = {"iteration": iteration, "step": step, "visits": visits}
+        write_text(self.path / "visits.json", json.dumps(record, separators=(",", ":")) + "\n")
 
     def write_stop(self) -> None:
         """The status of a run that was stopped within an iteration."""

@@ -28,8 +28,9 @@ from chorus.runs.stopping import StopRequest
 from chorus.runs.trackers import Tracker
 from chorus.training import checkpoint
 from chorus.training.diagnostics import BatchLog, Diagnostics
-from chorus.training.episodes import EpisodeRecorder
+from chorus.training.episodes import Episode, EpisodeRecorder
 from chorus.training.evaluate import Evaluator, summarise
+from chorus.training.exploration import ExplorationLog
 from chorus.training.loop import Collected, Learned, Loop
 from chorus.training.settings import EvaluationSettings
 from chorus.training.stepper import Keys
@@ -65,21 +66,12 @@ class EpisodeLog:
         self.returns: list[float] = []
         self.lengths: list[int] = []
 
-    def record(self, event: Collected) -> list[dict[str, Any]]:
-        """The lines of episodes.jsonl for the episodes that this step finished."""
+    def record(self, event: Collected) -> list[Episode]:
+        """The episodes that this step finished."""
         finished = self._recorder.record(event.owner, event.reward, event.ended)
         self.returns += [episode.episodic_return for episode in finished]
         self.lengths += [episode.length for episode in finished]
-        return [
-            {
-                "step": event.step,
-                "slot": episode.slot,
-                "member": episode.member,
-                "return": episode.episodic_return,
-                "length": episode.length,
-            }
-            for episode in finished
-        ]
+        return finished
 
     def metrics(self) -> dict[str, float]:
         metrics = {"charts/episodes": float(len(self.returns))}
@@ -87,6 +79,18 @@ class EpisodeLog:
             metrics["charts/episodic_return"] = float(np.mean(self.returns))
             metrics["charts/episodic_length"] = float(np.mean(self.lengths))
         return metrics
+
+
+def episode_line(iteration: int, step: int, episode: Episode) -> dict[str, Any]:
+    """A line of episodes.jsonl."""
+    return {
+        "iteration": iteration,
+        "step": step,
+        "slot": episode.slot,
+        "member": episode.member,
+        "return": episode.episodic_return,
+        "length": episode.length,
+    }
 
 
 @dataclass
@@ -97,6 +101,7 @@ class Training:
     evaluator: Evaluator
     evaluation: EvaluationSettings
     diagnostics: Diagnostics
+    exploration: ExplorationLog
     layout: RingLayout
     config: dict[str, Any]
     seed: int
@@ -144,6 +149,7 @@ class Training:
         if newest:
             # A kill may have left a third one, whose rows are not protected any more.
             checkpoint.prune(self.directory.checkpoints, newest.iteration)
+            self.exploration.restore(newest.load_counts())
         self.directory.open_logs(newest.logs if newest else {})
         self.diverged = newest.diverged_members if newest else ()
         schedule = self.loop.schedule
@@ -187,6 +193,7 @@ class Training:
             logs=self.directory.sync_logs(),
             config=self.config,
             diverged_members=self.diverged,
+            counts=self.exploration.arrays(),
         )
         return saved, {
             "time/checkpoint_seconds": time.monotonic() - began,
@@ -216,8 +223,10 @@ class Training:
                 batches.record(event.origins)
                 continue
             last = event.step
-            for record in episodes.record(event):
-                self.directory.log("episodes.jsonl", {"iteration": iteration, **record})
+            finished = episodes.record(event)
+            self.exploration.record(event, finished)
+            for episode in finished:
+                self.directory.log("episodes.jsonl", episode_line(iteration, event.step, episode))
                 self.directory.flush_logs()
             self.progress.advance(event.step)
             if self.stop.asked and not self.stop.announced:
@@ -226,7 +235,7 @@ class Training:
         trained = time.monotonic()
         self.seconds_per_step = (trained - began) / max(1, last - first)
 
-        metrics |= episodes.metrics()
+        metrics |= episodes.metrics() | self.exploration.metrics()
         metrics["charts/epsilon"] = float(self.loop.epsilon(last))
         metrics["replay/transitions"] = float(len(ring))
         metrics |= self._evaluate(state, iteration)
@@ -289,6 +298,8 @@ class Training:
             self.directory.log("metrics.jsonl", {**place, "metric": name, "value": value})
         for tracker in self.trackers:
             tracker.log(step, defined)
+        if (visits := self.exploration.visit_map()) is not None:
+            self.directory.write_visits(iteration, step, visits.tolist())
 
     def _log_timings(self, iteration: int, step: int, timings: dict[str, float]) -> None:
         for name, value in timings.items():

@@ -33,6 +33,7 @@ _CPU = {
     "AMD EPYC": {
         "minatar": Rate(step=8.0e-5, member=1.05e-3),
         "flat": Rate(step=4.7e-4, member=5.1e-4),
+        "deep_sea": Rate(step=8.0e-5, member=3.0e-4),
         "atari": Rate(step=1.8e-3, member=2.1e-2),
         "image": Rate(step=1.8e-3, member=2.1e-2),
         "control": Rate(step=2.0e-3, member=1.0e-3),
@@ -62,7 +63,7 @@ _UNSHARED = 0.35
 # Additional seconds per member, gradient step and further pair of numbers of a prediction, on MinAtar (docs/cost.md).
 _PAIR_OF_QUANTILES = 2.6e-7
 # Work of the paper scale's networks, in units of the laptop scale's.
-_PAPER_WORK = {"minatar": 1.0, "flat": 1.0}
+_PAPER_WORK = {"minatar": 1.0, "flat": 1.0, "deep_sea": 1.0}
 
 
 @dataclass(frozen=True)

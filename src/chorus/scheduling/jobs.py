@@ -88,7 +88,7 @@ class Job:
 
 def evaluated(jobs: Iterable[Job]) -> list[Path]:
     """The directories of runs with at least one evaluation."""
-    return [job.path for job in jobs if last_step(job.path / "metrics.jsonl")]
+    return [job.path for job in jobs if job.has_ended or last_step(job.path / "metrics.jsonl")]
 
 
 def jobs_for(requests: Iterable[Request], out: Path, known: Known | None = None) -> list[Job]:

@@ -6,15 +6,30 @@ from chorus.studies.environments import (
     FEW_GAMES,
     FEW_GAMES_FEWER_SEEDS,
     FEW_TASKS,
+    SEAS,
     TASKS,
     TWO_GAMES,
     games,
     tasks,
 )
-from chorus.studies.panels import BY_POLICY, Curves, Diversity, EnvironmentCurves, Sweep
+from chorus.studies.panels import BY_POLICY, Curves, Diversity, EnvironmentCurves, Solved, Sweep
 from chorus.studies.study import Arm, Scaled, Study
 
 _SINGLE, _ENSEMBLE, _SAC, _ENSEMBLE_SAC = map(Arm, ("double-dqn", "bootstrapped-dqn", "sac", "ensemble-sac"))
+
+_EXPLORATION = Study(
+    name="exploration",
+    title="what an ensemble finds in DeepSea",
+    parts=(
+        games(
+            _SINGLE,
+            *map(Arm, ("bootstrapped-dqn", "bootstrapped-dqn-prior", "cerl", "cerl-prior")),
+            environments=SEAS,
+        ),
+    ),
+    panels=(Solved(), *BY_POLICY),
+    laptop="sizes 5 to 20 instead of 10 to 50, 30k steps instead of 500k, N = 10 instead of 20",
+)
 
 
 def _acting(preset: str, *rules: str) -> tuple[Arm, ...]:
@@ -96,4 +111,4 @@ _CRITICS = Study(
     laptop="3 tasks, 5 seeds instead of 30",
 )
 
-CONTROLS = (_ACTING, _OWN_DATA, _OBSERVER, _LAYER_NORM, _CRITICS)
+CONTROLS = (_EXPLORATION, _ACTING, _OWN_DATA, _OBSERVER, _LAYER_NORM, _CRITICS)

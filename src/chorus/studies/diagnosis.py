@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from chorus.config.scales import row_for
+from chorus.config.env_rows import row_of
 from chorus.config.schema import Scale
 from chorus.envs.spec import EnvSpec
 from chorus.studies.study import Arm, EnvironmentSet, Part, Scaled
@@ -40,7 +40,7 @@ class Overrides:
 
 def larger_buffer(spec: EnvSpec, scale: Scale, total_steps: int | None = None) -> int | None:
     """Capacity of the larger buffer: at most all steps of the run; None if the usual buffer is nearly as large."""
-    row = row_for(spec.family, scale, "code")
+    row = row_of(spec, scale, "code")
     larger = min(LARGER * row.buffer, total_steps or row.total)
     return larger if larger >= WORTH_TRYING * row.buffer else None
 

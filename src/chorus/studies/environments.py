@@ -61,6 +61,12 @@ ONE_TASK = Scaled(
     paper=EnvironmentSet(("Humanoid-v4",), 5),
 )
 
+SEAS = Scaled(
+    smoke=EnvironmentSet(("DeepSea-5-v0", "DeepSea-8-v0"), 2),
+    laptop=EnvironmentSet(tuple(f"DeepSea-{size}-v0" for size in (5, 10, 15, 20)), 5),
+    paper=EnvironmentSet(tuple(f"DeepSea-{size}-v0" for size in (10, 20, 30, 40, 50)), 5),
+)
+
 
 def games(*arms: Arm, environments: Scaled[EnvironmentSet] = FEW_GAMES) -> Part:
     """A discrete part."""

@@ -70,6 +70,11 @@ class Sweep(Panel):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Solved(Panel):
+    """How many runs solved each environment, and after how many agent steps."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class TrainingTime(Panel):
     """Seconds of training per agent step, without evaluation and compilation."""
 

@@ -29,7 +29,7 @@ FORMAT = 2
 """Of manifests. Those of format 1 have no configuration, and no hashes of logs and of whole blocks."""
 
 KEPT = 2
-_STATE, _MANIFEST, _ASIDE = "state.safetensors", "manifest.json", ".writing"
+_STATE, _COUNTS, _MANIFEST, _ASIDE = "state.safetensors", "counts.safetensors", "manifest.json", ".writing"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +57,11 @@ class Checkpoint:
     def blocks(self, ring: Ring) -> dict[Block, str]:
         """The hash of each block."""
         return dict(zip(ring.blocks(self.cursor), self.block_hashes, strict=True))
+
+    def load_counts(self) -> dict[str, np.ndarray]:
+        """What the run had counted; empty if it counts nothing."""
+        path = self.path / _COUNTS
+        return load_file(path) if path.exists() else {}
 
     def load_state(self, like: Any) -> Any:
         """The learner's state, in the structure of `like`, of which only the shapes are used."""
@@ -91,6 +96,7 @@ def save(
     logs: Mapping[str, LogMark],
     config: dict[str, Any],
     diverged_members: tuple[int, ...],
+    counts: Mapping[str, np.ndarray] | None = None,
 ) -> Checkpoint:
     """Write one checkpoint; blocks that were full at the `previous` one are not hashed again."""
     directory.mkdir(exist_ok=True)
@@ -113,6 +119,9 @@ def save(
         },
         "config": config,
     }
+    if counts:
+        _write_arrays(aside / _COUNTS, counts)
+        manifest["counts_sha256"] = file_digest(aside / _COUNTS)
     write_json(aside / _MANIFEST, {**manifest, "sha256": manifest_digest(manifest)})
     final = directory / f"{iteration:06d}"
     _remove(final)
@@ -129,7 +138,11 @@ def discard_unfinished(directory: Path) -> None:
 
 def _write_state(path: Path, state: Any) -> None:
     leaves, _ = jax.tree_util.tree_flatten_with_path(state)
-    save_file({jax.tree_util.keystr(place): np.asarray(leaf) for place, leaf in leaves}, path)
+    _write_arrays(path, {jax.tree_util.keystr(place): np.asarray(leaf) for place, leaf in leaves})
+
+
+def _write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
+    save_file(dict(arrays), path)
     with path.open("rb") as file:
         os.fsync(file.fileno())
 
@@ -231,8 +244,10 @@ def find(directory: Path) -> Found:
     for path in sorted(_folders(directory)):
         try:
             checkpoint = _parse(path)
-            if file_digest(path / _STATE) != read_json(path / _MANIFEST)["state_sha256"]:
-                raise ValueError("its arrays do not match their hash")
+            manifest = read_json(path / _MANIFEST)
+            for name, digest in ((_STATE, manifest["state_sha256"]), (_COUNTS, manifest.get("counts_sha256"))):
+                if digest is not None and file_digest(path / name) != digest:
+                    raise ValueError("its arrays do not match their hash")
         except _DAMAGE as problem:
             complaints.append(_complaint(path, problem))
         else:
@@ -246,6 +261,9 @@ def check_config(checkpoint: Checkpoint, config: dict[str, Any], origin: Path) -
         return
     now, then = flatten(config), flatten(checkpoint.config)
     changed = [name for name in sorted(now | then) if now.get(name) != then.get(name)]
+    if not changed:
+        # Earlier versions do not have every field; what is null now was not there then.
+        return
     listed = ", ".join(f"{name} is {now.get(name)!r} and was {then.get(name)!r}" for name in changed[:3])
     more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
     raise ChorusError(

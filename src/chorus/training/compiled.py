@@ -22,7 +22,7 @@ from chorus.replay.layout import RingLayout
 from chorus.replay.ring import ENSEMBLE, Ring
 from chorus.replay.samplers import has_compiled_form
 from chorus.spaces import AnyArray
-from chorus.training.loop import Collected, Learned, Loop, Origins
+from chorus.training.loop import Collected, Learned, Loop, Origins, Visited
 from chorus.training.stepper import JaxCarry, JaxStepper, Keys
 
 # Enough that starting a program costs nothing beside running it, and few enough that progress is seen.
@@ -53,6 +53,7 @@ class StepColumns(NamedTuple):
     owner: Integer[AnyArray, "K E"]
     reward: Float[AnyArray, "K E"]
     ended: Bool[AnyArray, "K E"]
+    visited: Visited | tuple[()]
 
 
 class Machine(NamedTuple):
@@ -166,7 +167,8 @@ class Program:
                 starts=ended & ~cut,
             ),
         )
-        shown = StepColumns(owner, steps.reward, ended)
+        visited = Visited(machine.rollout.observation, steps.action) if self.loop.shows_visits else ()
+        shown = StepColumns(owner, steps.reward, ended, visited)
         record = state.record._replace(steps=_put(state.record.steps, shown, time))
         return _State(machine._replace(rollout=rollout, contents=contents), record, time + 1)
 
@@ -204,6 +206,7 @@ class Program:
             owner=jnp.zeros((steps, slots), jnp.int32),
             reward=jnp.zeros((steps, slots), jnp.float32),
             ended=jnp.zeros((steps, slots), bool),
+            visited=self._empty_visits() if self.loop.shows_visits else (),
         )
         origins: Any = ()
         if members > 1:
@@ -215,6 +218,13 @@ class Program:
                 owns_nothing=jnp.zeros((updates, members), bool),
             )
         return Record(columns, origins, jnp.ones((), bool))
+
+    def _empty_visits(self) -> Visited:
+        layout, places = self.ring.layout, (self.most_steps, self.loop.stepper.slots)
+        return Visited(
+            observation=jnp.zeros((*places, *layout.observation_shape), layout.observation_dtype),
+            action=jnp.zeros((*places, *layout.action_shape), layout.action_dtype),
+        )
 
     def _most_updates(self) -> int:
         return -(-self.most_steps * self.loop.stepper.slots // self.loop.schedule.update_period_steps)
@@ -299,9 +309,11 @@ class CompiledLoop(Loop):
     def _events(self, state: AgentState, record: Record, step: int, count: int) -> Iterator[Collected | Learned]:
         """The events of one program, in the order of the generator loop."""
         first_updates = updates = self.updates_due(step)
-        for columns in zip(*(column[:count] for column in record.steps), strict=True):
+        steps: Any = record.steps
+        for time in range(count):
             step += self.stepper.slots
-            yield Collected(step, *columns)
+            visited = Visited(*(column[time] for column in steps.visited)) if steps.visited else None
+            yield Collected(step, steps.owner[time], steps.reward[time], steps.ended[time], visited)
             while updates < self.updates_due(step):
                 origins = record.origins and Origins(*(column[updates - first_updates] for column in record.origins))
                 updates += 1

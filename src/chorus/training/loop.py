@@ -5,10 +5,10 @@ Logging, evaluation, checkpoints and progress belong to the caller. The loop kno
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Integer
+from jaxtyping import Bool, Float, Integer, Shaped
 
 from chorus.agents.agent import Agent, AgentState
 from chorus.replay.ring import ENSEMBLE, Ring
@@ -19,17 +19,25 @@ from chorus.training.settings import ReplaySettings, Schedule
 from chorus.training.stepper import Keys, Stepper, Steps
 
 
+class Visited(NamedTuple):
+    """What every slot observed, and the action that it took then."""
+
+    observation: Shaped[Any, "E ..."]
+    action: Shaped[Any, "E ..."]
+
+
 class Collected(NamedTuple):
     """One step of every slot was stored; `step` counts agent steps, this one included.
 
     `owner` is the member that acted, or `ENSEMBLE`. `ended` marks episodes that ended by themselves, not those that
-    the iteration's end cut short.
+    the iteration's end cut short. `visited` is None unless the loop `shows_visits`.
     """
 
     step: int
     owner: Integer[np.ndarray, " E"]
     reward: Float[np.ndarray, " E"]
     ended: Bool[np.ndarray, " E"]
+    visited: Visited | None = None
 
 
 class Origins(NamedTuple):
@@ -71,7 +79,7 @@ class Loop:
     """The parts of an iteration that do not change between iterations.
 
     With `whole_episodes` an iteration goes on until the current episode ends; this needs a single slot and chunks of
-    one step.
+    one step. With `shows_visits` events tell what was observed, which a compiled loop has to copy from the device.
     """
 
     agent: Agent
@@ -82,6 +90,7 @@ class Loop:
     schedule: Schedule
     replay: ReplaySettings
     whole_episodes: bool = False
+    shows_visits: bool = False
 
     def updates_due(self, step: int) -> int:
         """How many gradient steps belong to the first `step` agent steps."""
@@ -104,7 +113,8 @@ class Loop:
         ring.sampler_memory.clear()
         learning = self.stepper.learning(self.agent, state)
         rollout = self.stepper.start(keys)
-        ring.begin(np.asarray(rollout.observation), np.arange(slots))
+        observation = np.asarray(rollout.observation)
+        ring.begin(observation, np.arange(slots))
         done = False
         try:
             epsilon = self._epsilons(step, last_step)
@@ -118,7 +128,9 @@ class Loop:
                     self._store(ring, steps, t, owner, done, rng)
                     if ended.any() and not done:
                         ring.begin(steps.reset_observation[t], np.flatnonzero(ended))
-                    yield Collected(step, owner, steps.reward[t], ended)
+                    visited = Visited(observation, steps.action[t]) if self.shows_visits else None
+                    yield Collected(step, owner, steps.reward[t], ended, visited)
+                    observation = steps.reset_observation[t]
                 epsilon = self._epsilons(step, last_step)
                 while updates < self.updates_due(step):
                     sample = self._sample(ring, rng)

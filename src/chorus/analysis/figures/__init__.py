@@ -10,6 +10,8 @@ from chorus.analysis.figures.curves import GridLayout, curve_grid, learning_curv
 from chorus.analysis.figures.diagrams import data_shares_by_algorithm, heads_and_targets, who_generates_who_learns
 from chorus.analysis.figures.drawing import Drawing, LabelledEstimate, Line
 from chorus.analysis.figures.gaps import Gap, gap_correlation, gap_scatter
+from chorus.analysis.figures.maps import visit_maps
+from chorus.analysis.figures.solved import SolvedLine, solved_by_environment
 from chorus.analysis.figures.style import LineStyle, Palette
 from chorus.analysis.figures.sweeps import SweepColumn, sweep
 
@@ -21,6 +23,7 @@ __all__ = [
     "Line",
     "LineStyle",
     "Palette",
+    "SolvedLine",
     "SweepColumn",
     "curve_grid",
     "data_shares_by_algorithm",
@@ -33,6 +36,8 @@ __all__ = [
     "learning_curves",
     "performance_profiles",
     "score_bars",
+    "solved_by_environment",
     "sweep",
+    "visit_maps",
     "who_generates_who_learns",
 ]

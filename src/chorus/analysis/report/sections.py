@@ -8,9 +8,12 @@ from chorus.analysis.grouping import find_comparison_groups, find_sweep_axes, pa
 from chorus.analysis.report.diagrams import diagram_panels
 from chorus.analysis.report.panels import Drawn, Panel, Section, make_panels
 from chorus.analysis.results import DIVERSITIES, Series
+from chorus.analysis.solved import solved
 from chorus.analysis.variants import Variant
+from chorus.analysis.visits import visit_maps
 
 NARROW_SWEEP_COLUMNS = 2
+NARROW_MAP_COLUMNS = 2
 
 
 def make_sections(context: AnalysisContext) -> list[Section]:
@@ -25,6 +28,7 @@ def make_sections(context: AnalysisContext) -> list[Section]:
         Section("contrasts", "Comparisons", "Two algorithms or policies at a time.", comparison_panels(context)),
         *([sweeps(context)] if one else []),
         Section("inside", "Diversity", "How much members differ.", diversity_panels(context)),
+        Section("exploration", "Exploration", "What training found and where it was.", exploration_panels(context)),
         Section("diagrams", "What ran", "Drawn from the runs' configurations.", diagram_panels(context)),
     ]
     return [section for section in sections if section.panels]
@@ -151,6 +155,17 @@ def diversity_panels(context: AnalysisContext) -> list[Panel]:
         for measure, drawing in found
         if drawing is not None and len(drawing.rows) > 1
     )
+
+
+def exploration_panels(context: AnalysisContext) -> list[Panel]:
+    found = make_panels([("solved", "Environments solved", solved(context))])
+    for number, env in enumerate(context.results.envs):
+        wide = visit_maps(context, env)
+        if wide is not None:
+            several = len(context.results.dataset.variants) > 1
+            narrow = visit_maps(context, env, columns=NARROW_MAP_COLUMNS) if several else None
+            found.append(Panel(f"visits-{number}", f"Visits in {env}", wide, env, narrow=narrow, full=several))
+    return found
 
 
 def sweep_panels(context: AnalysisContext) -> list[Panel]:

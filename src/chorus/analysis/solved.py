@@ -1,0 +1,82 @@
+"""Which runs solved their environment, and after how many training episodes (`exploration/solved_episode`)."""
+
+import re
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from chorus.analysis import figures
+from chorus.analysis.bootstrap import IntervalEstimate
+from chorus.analysis.context import AnalysisContext
+from chorus.analysis.figures import Drawing, SolvedLine
+from chorus.analysis.variants import Variant
+from chorus.analysis.wording import plural
+
+_METRIC = "exploration/solved_episode"
+# Every run that counts states writes it.
+_COUNTED = "exploration/states_visited"
+_Z = 1.959964  # of a 95 % interval
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The runs of one variant in one environment: the episode at which each was solved, NaN where it never was."""
+
+    episodes: np.ndarray
+
+    @property
+    def share(self) -> IntervalEstimate:
+        return wilson(int(np.isfinite(self.episodes).sum()), len(self.episodes))
+
+    @property
+    def median(self) -> float:
+        """The median number of episodes; infinite if half of the runs or more never solved the environment."""
+        return float(np.median(np.where(np.isfinite(self.episodes), self.episodes, np.inf)))
+
+
+def wilson(successes: int, tries: int) -> IntervalEstimate:
+    """A share with Wilson's 95 % score interval."""
+    share, extra = successes / tries, _Z**2 / tries
+    centre = (share + extra / 2) / (1 + extra)
+    half = _Z / (1 + extra) * sqrt(share * (1 - share) / tries + extra / (4 * tries))
+    return IntervalEstimate(share, max(0.0, centre - half), min(1.0, centre + half), tries)
+
+
+def outcome(context: AnalysisContext, variant: Variant, env: str) -> Outcome | None:
+    """None if no run of the variant counts states there."""
+    counted = context.results.metric_curve(variant, env, _COUNTED)
+    if counted is None:
+        return None
+    solved = context.results.metric_curve(variant, env, _METRIC)
+    found = {} if solved is None else dict(zip(solved.runs, np.nanmax(solved.values, axis=1), strict=True))
+    return Outcome(np.array([found.get(run, np.nan) for run in counted.runs]))
+
+
+def solved(context: AnalysisContext) -> Drawing | None:
+    """The share of runs that solved each environment, and their episodes, one line per algorithm."""
+    envs = sorted(context.results.envs, key=in_natural_order)
+    lines = []
+    for variant in context.results.dataset.variants:
+        outcomes = {env: found for env in envs if (found := outcome(context, variant, env))}
+        if outcomes:
+            style = context.palette.style(variant, "aggregate")
+            shares = {env: one.share for env, one in outcomes.items()}
+            medians = {env: one.median for env, one in outcomes.items()}
+            lines.append(SolvedLine(variant.label, style, shares, medians))
+    shown = [env for env in envs if any(env in line.shares for line in lines)]
+    if not any(share.value for line in lines for share in line.shares.values()):
+        return None
+    counts = [share.runs for line in lines for share in line.shares.values()]
+    seeds = plural(counts[0], "seed") if min(counts) == max(counts) else f"{min(counts)} to {max(counts)} seeds"
+    caption = (
+        f"Above: share of {seeds} that solved each environment within the budget; bars are Wilson's 95 % intervals. "
+        "Below: median over seeds of the training episode at which the mean return of the last 100 episodes reached "
+        "the environment's threshold; there is no point where half of the seeds or more never solved it."
+    )
+    return figures.solved_by_environment(lines, shown, caption=caption)
+
+
+def in_natural_order(text: str) -> list[tuple[int, str]]:
+    """Sorts numbers within names by their size: DeepSea-5 before DeepSea-10."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", text)]

@@ -1,0 +1,60 @@
+"""Finished runs in a form to share: what analysis reads, with compressed metrics and without checkpoints and replay.
+
+`python -m chorus.runs.published RUNS... FOLDER` writes them; whatever reads runs reads these, too.
+"""
+
+import gzip
+import json
+import sys
+import zlib
+from pathlib import Path
+
+from chorus.errors import ChorusError
+from chorus.files import replacing
+
+_KEPT = ("config.json", "meta.json", "status.json", "visits.json")
+_LOGS = ("metrics.jsonl", "timings.jsonl")
+_SUFFIX = ".gz"
+# A few kilobytes can unpack to more than a machine holds. The longest runs of the paper write a tenth of this.
+_LARGEST_LOG_BYTES = 2**30
+
+
+def read_log(path: Path) -> bytes:
+    """The content of a log, which a published run has in compressed form; ValueError if that is damaged."""
+    packed = path.with_name(path.name + _SUFFIX)
+    if path.exists() or not packed.exists():
+        return path.read_bytes()
+    unpacking = zlib.decompressobj(wbits=31)
+    try:
+        content = unpacking.decompress(packed.read_bytes(), _LARGEST_LOG_BYTES)
+    except zlib.error as error:
+        raise ValueError(f"{packed.name} is damaged: {error}") from error
+    if not unpacking.eof:
+        raise ValueError(f"{packed.name} is cut short, or longer than {_LARGEST_LOG_BYTES:,} bytes when unpacked")
+    return content
+
+
+def publish(run: Path, folder: Path) -> Path:
+    """Copy a finished run into `folder`; the same run gives the same bytes."""
+    state = json.loads((run / "status.json").read_bytes()).get("state")
+    if state not in ("finished", "diverged"):
+        raise ChorusError(f"{run} is {state}; only runs that have ended are published: `chorus resume {run}` first")
+    target = folder / run.name
+    target.mkdir(parents=True, exist_ok=True)
+    contents = {name: (run / name).read_bytes() for name in _KEPT if (run / name).exists()}
+    contents |= {name + _SUFFIX: gzip.compress(read_log(run / name), mtime=0) for name in _LOGS}
+    for name, content in contents.items():
+        with replacing(target / name) as file:
+            file.write(content)
+    return target
+
+
+def main(arguments: list[str]) -> int:
+    *runs, folder = map(Path, arguments)
+    for run in runs:
+        print(publish(run, folder))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

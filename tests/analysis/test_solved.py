@@ -1,0 +1,105 @@
+"""Which runs solved an environment: shares with intervals, medians with runs that never did, published runs."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from synthetic_runs import SyntheticRun
+
+from chorus.analysis.context import make_context
+from chorus.analysis.loading import load_runs
+from chorus.analysis.solved import Outcome, in_natural_order, solved, wilson
+from chorus.errors import ChorusError
+from chorus.runs.published import publish
+
+ENVS = ("DeepSea-10-v0", "DeepSea-5-v0")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Both algorithms solve the small sea; in the large one the ensemble does so with two of three seeds."""
+    episodes = {
+        ("double-dqn", "DeepSea-5-v0"): (100, 120, 140),
+        ("double-dqn", "DeepSea-10-v0"): (None, None, None),
+        ("bootstrapped-dqn", "DeepSea-5-v0"): (50, 60, 70),
+        ("bootstrapped-dqn", "DeepSea-10-v0"): (300, None, 500),
+    }
+    for (preset, env), solved_at in episodes.items():
+        for seed, episode in enumerate(solved_at):
+            metrics = {"exploration/states_visited": 15.0}
+            metrics |= {} if episode is None else {"exploration/solved_episode": float(episode)}
+            run = SyntheticRun(preset=preset, env=env, seed=seed, iteration_steps=1_000, metrics=metrics)
+            (run.write(tmp_path) / "timings.jsonl").write_text("")
+    return tmp_path
+
+
+def test_shares_and_medians_of_every_algorithm(folder: Path) -> None:
+    drawing = solved(make_context(load_runs([folder])))
+    assert drawing is not None
+    found = {(series, env): (share, runs, median) for series, env, share, _, _, runs, median in drawing.rows}
+    assert found == {
+        ("Double DQN", "DeepSea-5-v0"): (1.0, 3, 120.0),
+        ("Double DQN", "DeepSea-10-v0"): (0.0, 3, None),
+        ("Bootstrapped DQN", "DeepSea-5-v0"): (1.0, 3, 60.0),
+        # The middle of 300, 500 and never.
+        ("Bootstrapped DQN", "DeepSea-10-v0"): (2 / 3, 3, 500.0),
+    }
+    assert [row[1] for row in drawing.rows[:2]] == ["DeepSea-5-v0", "DeepSea-10-v0"], "5 comes before 10"
+    assert "3 seeds" in drawing.caption
+
+
+def test_half_of_the_runs_without_a_solution_have_no_median() -> None:
+    assert Outcome(np.array([10.0, np.nan])).median == np.inf
+    assert Outcome(np.array([10.0, 30.0, np.nan])).median == 30.0
+
+
+def test_wilsons_interval_of_a_share() -> None:
+    """4 of 5, z = 1.96: centre (0.8 + 0.768 / 2) / 1.768 = 0.670, half 1.960 / 1.768 sqrt(0.032 + 0.0384) = 0.294."""
+    found = wilson(4, 5)
+    assert (found.value, found.runs) == (0.8, 5)
+    assert (found.low, found.high) == (pytest.approx(0.376, abs=1e-3), pytest.approx(0.964, abs=1e-3))
+    # 0 of 5: centre and half are both z² / 5 / 2 / 1.768 = 0.217.
+    assert (wilson(0, 5).low, wilson(0, 5).high) == pytest.approx((0.0, 0.434), abs=1e-3)
+
+
+def test_numbers_within_names_are_sorted_by_size() -> None:
+    assert sorted(("a-10-v0", "a-5-v0", "a-v0"), key=in_natural_order) == ["a-5-v0", "a-10-v0", "a-v0"]
+
+
+def test_runs_that_count_no_states_have_no_figure(tmp_path: Path) -> None:
+    SyntheticRun(env=ENVS[0], iteration_steps=1_000).write(tmp_path)
+    assert solved(make_context(load_runs([tmp_path]))) is None
+
+
+def test_published_runs_say_the_same_in_fewer_bytes(folder: Path, tmp_path: Path) -> None:
+    published = tmp_path / "published"
+    runs = sorted(path for path in folder.iterdir() if path.is_dir())
+    for run in runs:
+        publish(run, published)
+    first = (published / runs[0].name / "metrics.jsonl.gz").read_bytes()
+    publish(runs[0], published)
+    assert (published / runs[0].name / "metrics.jsonl.gz").read_bytes() == first
+    drawings = [solved(make_context(load_runs(paths))) for paths in (runs, [published])]
+    assert drawings[0].rows == drawings[1].rows
+    assert not (published / runs[0].name / "metrics.jsonl").exists()
+
+
+@pytest.mark.parametrize("damage", [lambda c: c[: len(c) // 2], lambda c: b"no gzip", lambda c: c[:-20] + b"x" * 20])
+def test_damaged_published_metrics_are_a_problem_of_the_run_and_not_of_the_reader(folder, tmp_path, damage) -> None:
+    published = tmp_path / "published"
+    runs = sorted(path for path in folder.iterdir() if path.is_dir())[:2]
+    for run in runs:
+        publish(run, published)
+    log = published / runs[0].name / "metrics.jsonl.gz"
+    log.write_bytes(damage(log.read_bytes()))
+    dataset = load_runs([published])
+    assert [run.name for run in dataset.runs] == [runs[1].name]
+    assert ["metrics.jsonl.gz" in run.reason for run in dataset.unusable] == [True]
+
+
+def test_an_unfinished_run_is_not_published(tmp_path: Path) -> None:
+    run = SyntheticRun(env=ENVS[0], iteration_steps=1_000).write(tmp_path)
+    (run / "status.json").write_text(json.dumps({"state": "failed"}))
+    with pytest.raises(ChorusError, match="is failed; only runs that have ended are published"):
+        publish(run, tmp_path / "published")
