@@ -4,6 +4,7 @@ import csv
 import io
 import re
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -193,6 +194,20 @@ def test_captions_travel_with_the_drawing_and_files_are_written(tmp_path: Path) 
     assert "5 seeds" in (tmp_path / "alone.svg").read_text() and "5 seeds" not in plain
     drawing.save(tmp_path / "figure.svg")
     assert "5 seeds" not in (tmp_path / "figure.svg").read_text()
+
+
+def test_a_caption_stands_below_the_legend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [line(f"a label that takes a whole row of the legend {i}", BLUE) for i in range(5)]
+    drawing = figures.learning_curves(lines, title="", x_label="x", y_label="y", caption="5 seeds. " * 30)
+    (legend,), seen = drawing.figure.legends, {}
+
+    def draw(renderer: Any) -> None:
+        for caption in drawing.figure.texts:
+            seen["legend"], seen["caption"] = (one.get_window_extent(renderer) for one in (legend, caption))
+
+    monkeypatch.setattr(legend, "draw", draw)
+    drawing.save(tmp_path / "figure.png", captioned=True)
+    assert seen["legend"].y0 >= seen["caption"].y1
 
 
 def test_text_from_runs_is_never_read_as_mathematics_and_settings_stay_the_callers() -> None:

@@ -1,4 +1,5 @@
-"""Law 10: a passive member that never acts still learns; half a tandem is an ensemble of two."""
+"""Law 10: a passive member that never acts still learns; half a tandem is an ensemble of two; an observer changes
+nothing for those it watches."""
 
 import jax
 import jax.numpy as jnp
@@ -6,7 +7,7 @@ import numpy as np
 
 from builders import ring_for, state_with, tiny_agent, tiny_learner, tiny_loop, tiny_network, tiny_params
 from chorus.runs.training import training_keys
-from chorus.training.acting import Tandem, Uniform, draw_member
+from chorus.training.acting import AllButLast, Tandem, Uniform, draw_member
 from chorus.training.settings import Schedule
 
 
@@ -36,3 +37,18 @@ def test_a_passive_member_that_never_acts_still_learns():
     assert np.all(ring.columns.arrays["owner"] == 0)
     before, after = (tree["members"]["layer_0"]["kernel"] for tree in (params, state.params))
     assert np.abs(np.asarray(after)[1] - before[1]).max() > 1e-3
+
+
+def test_an_observer_changes_nothing_for_those_it_watches():
+    """With the same seed the acting members start equal and are drawn alike; without shared layers they learn alike."""
+    alone, watched = (
+        tiny_network(members=members).init(jax.random.key(0), np.zeros(4, np.float32)) for members in (2, 3)
+    )
+    for group in ("members", "heads"):
+        jax.tree.map(lambda x, y: np.testing.assert_array_equal(x, y[:2]), alone[group], watched[group])
+    keys = jax.random.split(jax.random.key(1), 500)
+    draw = jax.vmap(draw_member, in_axes=(None, 0))
+    three, two = (
+        draw(jnp.asarray(rule.shares(n), jnp.float32), keys) for rule, n in ((AllButLast(), 3), (Uniform(), 2))
+    )
+    np.testing.assert_array_equal(three, two)

@@ -98,12 +98,21 @@ class Drawing:
     @contextmanager
     def _captioned(self) -> Iterator[None]:
         """Adds the caption below the figure while the context lasts."""
-        lines = textwrap.fill(self.caption, round(self.figure.get_figwidth() * _CAPTION_LETTERS_PER_INCH))
-        text = self.figure.text(0.01, -0.02, lines, va="top", fontsize=7, color=MUTED)
+        figure, layout = self.figure, self.figure.get_layout_engine()
+        # The caption moves the figure's lower edge, and the legend would follow it: everything is laid out before.
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
+        for legend in figure.legends:
+            legend.set_bbox_to_anchor((0, 0, 1, 1), transform=figure.transFigure)
+        lines = textwrap.fill(self.caption, round(figure.get_figwidth() * _CAPTION_LETTERS_PER_INCH))
+        text = figure.text(0.01, -0.02, lines, va="top", fontsize=7, color=MUTED)
         try:
             yield
         finally:
             text.remove()
+            for legend in figure.legends:
+                legend.set_bbox_to_anchor(None)
+            figure.set_layout_engine(layout)
 
 
 def in_house_style(draw: Callable[P, T]) -> Callable[P, T]:
