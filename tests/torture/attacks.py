@@ -29,7 +29,7 @@ def kills(shop: Workshop) -> Iterator[Try]:
         case = shop.any_case()
         expected, out = shop.undisturbed(case), shop.place()
         run, killed = out / expected.name, []
-        for _ in range(shop.chance.randint(1, 4)):
+        for _ in range(1 if shop.brief else shop.chance.randint(1, 4)):
             process = background(*_go_on(case, out, run))
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(shop.chance.uniform(0.0, expected.seconds))
@@ -132,7 +132,7 @@ def killed_parents(shop: Workshop) -> Iterator[Try]:
     engines = itertools.cycle(["local", *(["ray"] if _has_ray() else [])])
     for engine in engines:
         # One run, or two at once.
-        cases = [replace(PLAIN, seed=seed) for seed in range(shop.chance.randint(1, 2))]
+        cases = [replace(PLAIN, seed=seed) for seed in range(1 if shop.brief else shop.chance.randint(1, 2))]
         out = shop.place()
         arguments = (*PLAIN.sweep(out, len(cases)), "--engine", engine)
         process = background(*arguments)

@@ -53,10 +53,11 @@ class Case:
     @property
     def arguments(self) -> tuple[str, ...]:
         """Of `chorus train`."""
-        given = [
-            f"--{name.replace('_', '-')}" + ("" if value is True else f"={value}")
-            for name, value in self.options.items()
-        ]
+        return self.arguments_with(self.options)
+
+    def arguments_with(self, options: dict[str, Any]) -> tuple[str, ...]:
+        flags = {f"--{name.replace('_', '-')}": value for name, value in options.items()}
+        given = [flag if value is True else f"{flag}={value}" for flag, value in flags.items()]
         return (self.preset, "--env", self.env, "--scale", "smoke", *given, "--seed", str(self.seed))
 
     def sweep(self, out: Path, seeds: int = 1) -> tuple[str, ...]:
@@ -111,7 +112,11 @@ class Workshop:
     """A folder to attack runs in, undisturbed runs to compare with, and victims; each is trained when it is first
     asked for."""
 
-    def __init__(self, chance: random.Random, cases: Sequence[Case], most_drawn: int = 1_000) -> None:
+    def __init__(
+        self, chance: random.Random, cases: Sequence[Case], most_drawn: int = 1_000, *, brief: bool = False
+    ) -> None:
+        """A `brief` one trains as little as an attack can do with."""
+        self.brief = brief
         self.chance = chance
         self.cases = list(cases)
         self._most_drawn = most_drawn

@@ -5,6 +5,8 @@ import os
 import shutil
 import typing
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from battery import Step
@@ -61,6 +63,7 @@ def _guarded(act: Callable[[], Any]) -> str | None:
 # What would only make a run long or large, or asks for another machine.
 _FIXED = ("runtime", "schedule.total_steps", "schedule.iteration_steps", "replay.capacity", "agent.torso", "env.atari")
 _LARGEST = {int: 12, float: 3.0}
+_BRIEF = {"total_steps": 400}
 
 
 def trained_configurations(shop: Workshop) -> Iterator[Try]:
@@ -70,27 +73,27 @@ def trained_configurations(shop: Workshop) -> Iterator[Try]:
         case = shop.chance.choice(shop.quick_cases)
         given = valid_settings(shop, case)
         out = shop.place()
-        # Numbers as Python writes them; components by their kind.
+        options = tiny_options(case, given)
         words = [f"{name}={_as_text(value)}" for name, value in given.items()]
         if shop.chance.random() < 0.5:
-            train = ("train", *case.arguments, "--total-steps", "400", "--out", str(out), "--quiet")
+            train = ("train", *case.arguments_with(options), "--out", str(out), "--quiet")
             step = Step("train", words=(*train, *(("--set", *words) if words else ())))
         else:
-            keywords = {"seed": 0, "scale": "smoke", "out": str(out), "quiet": True}
-            step = Step(
-                "chorus.train",
-                "train",
-                (case.preset, case.env),
-                {**keywords, **case.options, "total_steps": 400, **given},
-            )
+            keywords = {"seed": case.seed, "scale": "smoke", "out": str(out), "quiet": True}
+            step = Step("chorus.train", "train", (case.preset, case.env), {**keywords, **options, **given})
         (outcome,) = perform(shop, [step])
-        yield Try(
-            f"{step.name} {case.name} {words}", outcome.raised or _ended_well(shop, outcome.code, outcome.said, out)
-        )
+        problem = outcome.raised or _ended_well(outcome.code, outcome.said, out)
+        yield Try(f"{step.name} {case.name} {words}", problem)
         shutil.rmtree(out)
 
 
-def _ended_well(shop: Workshop, code: int | None, said: str, out: Any) -> str | None:
+def tiny_options(case: Case, given: dict[str, Any]) -> dict[str, Any]:
+    """The case's own options for two iterations, without those that are given by their path."""
+    replaced = {settings()[path].key for path in given}
+    return {name: value for name, value in {**case.options, **_BRIEF}.items() if name not in replaced}
+
+
+def _ended_well(code: int | None, said: str, out: Path) -> str | None:
     runs = list(out.iterdir())
     if code not in (0, 1) or len(runs) != 1:
         return f"exit code {code}: {said.strip()[-300:]}"
@@ -104,9 +107,9 @@ def valid_settings(shop: Workshop, case: Case) -> dict[str, Any]:
     while True:
         names = shop.chance.sample(sorted(known), shop.chance.randint(1, 4))
         given = {name: drawn for name in names if (drawn := _draw(shop, known[name])) is not None}
-        options = {**case.options, "total_steps": 400, **given}
+        options = {**tiny_options(case, given), **given}
         try:
-            resolve(Request(preset=case.preset, env=case.env, scale="smoke", seed=0, options=options))
+            resolve(replace(case.request, options=options))
         except ChorusError:
             continue
         return given

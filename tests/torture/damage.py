@@ -15,7 +15,8 @@ def damaged_runs(shop: Workshop) -> Iterator[Try]:
     while True:
         case = shop.any_case()
         expected = log_hashes([shop.undisturbed(case).path])
-        victim = shop.chance.choice((shop.killed, shop.killed, shop.killed_early, shop.finished))
+        victims = (shop.killed, shop.killed, shop.killed_early, shop.finished)
+        victim = shop.killed if shop.brief else shop.chance.choice(victims)
         run = victim(case)
         what = f"{case.name}, {victim.__name__.replace('_', ' ')}: {damage_one_file([run], shop)}"
 
@@ -73,7 +74,8 @@ def damaged_folders(shop: Workshop) -> Iterator[Try]:
     """Damage to a file of one of the runs of a diagnosis, or to two; a try is one command on the damaged folder."""
     whole = shop.place()
     steps = 400
-    (made,) = perform(shop, [Step("diagnosis", "diagnosis", (PROBE, str(whole)), {"total_steps": steps})])
+    make = Step("diagnosis", "diagnosis", (PROBE, str(whole)), {"total_steps": steps, "trained": not shop.brief})
+    (made,) = perform(shop, [make])
     assert made.code == 0, made
     while True:
         out = Path(shutil.copytree(whole, shop.place() / "runs"))
