@@ -14,12 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cases import PLAIN, Case, Undisturbed, Workshop, read_logs
-from trying import PATIENCE_SECONDS, Try, differs
+from cases import PLAIN, Case, Workshop, read_logs
+from trying import Try, differs
 
 from chorus.runs.run_directory import RunDirectory
 from killing import newest_checkpoint, wait_for
-from running import background, chorus, status
+from running import PATIENCE_SECONDS, background, chorus, status
 from warm import WarmProcess
 
 
@@ -31,8 +31,7 @@ def kills(shop: Workshop) -> Iterator[Try]:
         run, killed = out / expected.name, []
         for _ in range(1 if shop.brief else shop.chance.randint(1, 4)):
             process = background(*_go_on(case, out, run))
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(shop.chance.uniform(0.0, expected.seconds))
+            shop.wait_within(process, case)
             process.kill()
             if process.wait(PATIENCE_SECONDS) == -signal.SIGKILL:
                 killed.append(newest_checkpoint(run))
@@ -55,12 +54,11 @@ def full_disks(shop: Workshop) -> Iterator[Try]:
     options = "size=16m,nr_inodes=120"
     while True:
         out, case = shop.place(), shop.chance.choice(shop.quick_cases)
-        expected = shop.undisturbed(case)
         mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", out], capture_output=True)
         fill = shop.chance.choice((_quota,) if mounted.returncode else (_space, _inodes, _quota))
         try:
             run = shop.killed(case, out)
-            problem = _used_up(shop, run, expected, fill)
+            problem = _used_up(shop, case, run, fill)
             if problem != "nothing was needed":
                 yield Try(f"{fill.__name__.strip('_')} for {case.name}", problem)
         finally:
@@ -68,11 +66,10 @@ def full_disks(shop: Workshop) -> Iterator[Try]:
                 subprocess.run(["umount", "--lazy", out], check=True)
 
 
-def _used_up(shop: Workshop, run: Path, expected: Undisturbed, fill: Callable[[int, Path], None]) -> str | None:
+def _used_up(shop: Workshop, case: Case, run: Path, fill: Callable[[int, Path], None]) -> str | None:
     with tempfile.TemporaryFile("w+") as stderr, Path(os.devnull).open("w") as nowhere:
         process = WarmProcess(["resume", str(run), "--quiet"], nowhere.fileno(), stderr.fileno())
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(shop.chance.uniform(0.0, expected.seconds))
+        shop.wait_within(process, case)
         process.send_signal(signal.SIGSTOP)
         if process.poll() is None:
             fill(process.pid, run.parent)
@@ -89,7 +86,7 @@ def _used_up(shop: Workshop, run: Path, expected: Undisturbed, fill: Callable[[i
         return f"the status is {status(run)}"
     for file in run.parent.glob("ballast*"):
         file.unlink()
-    return differs(chorus("resume", run, "--quiet"), run, expected)
+    return differs(chorus("resume", run, "--quiet"), run, shop.undisturbed(case))
 
 
 def _space(process: int, out: Path) -> None:

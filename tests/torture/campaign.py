@@ -44,6 +44,15 @@ ATTACKS: dict[Attack, float] = {
 }
 
 
+interrupted: list[int] = []
+"""The signals that asked the campaign to stop."""
+
+
+def _interrupt(number: int, frame: object) -> None:
+    interrupted.append(number)
+    raise KeyboardInterrupt
+
+
 @dataclass
 class Tally:
     """The tries of one attack."""
@@ -68,6 +77,13 @@ class Tally:
 
 def run(shop: Workshop, tallies: list[Tally], say: Callable[[str], None], deadline: float = float("inf")) -> None:
     """Make the wanted tries, the attack that is furthest behind first; stops at the deadline or when interrupted."""
+    try:
+        _take_turns(shop, tallies, say, deadline)
+    except KeyboardInterrupt:
+        say("interrupted")
+
+
+def _take_turns(shop: Workshop, tallies: list[Tally], say: Callable[[str], None], deadline: float) -> None:
     under_way = {tally.name: tally.attack(shop) for tally in tallies}
     said = time.monotonic()
     while left := [tally for tally in tallies if tally.tries < tally.wanted]:
@@ -78,13 +94,13 @@ def run(shop: Workshop, tallies: list[Tally], say: Callable[[str], None], deadli
             return
         try:
             one = next(under_way[tally.name])
-        except KeyboardInterrupt:
-            say("interrupted")
-            return
         except (Exception, pytest.fail.Exception) as problem:
             # What an attack did not foresee is a finding, too.
             one = Try("the attack itself", f"{type(problem).__name__}: {problem}"[:500])
             under_way[tally.name] = tally.attack(shop)
+        if interrupted:
+            # Perhaps a command took the signal for its own.
+            raise KeyboardInterrupt
         tally.record(one, time.monotonic() - began, say)
         if time.monotonic() - said > _SECONDS_BETWEEN_LINES:
             said = time.monotonic()
@@ -151,9 +167,9 @@ def main() -> int:
     parser.add_argument("--into", type=Path, metavar="FILE", help="write the table into this Markdown file, too")
     args = parser.parse_args()
     seed = random.randrange(10**6) if args.seed is None else args.seed
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    # Whoever starts it in the background makes it ignore Ctrl-C.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Also where it was started in the background, with Ctrl-C ignored.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
     print(f"attacks with seed {seed} on {processor()}", flush=True)
     tallies = campaign(args.kills, seed, lambda line: print(line, flush=True), args.minutes)
     if args.into:

@@ -1,7 +1,9 @@
 """What is attacked: every preset on environments of every kind, small enough to be killed a thousand times."""
 
+import contextlib
 import random
 import shutil
+import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
@@ -15,6 +17,7 @@ from chorus.config.resolution import Request, resolve
 from chorus.errors import ChorusError
 from killing import Instant, before_the_first_checkpoint, in_the_middle_of_an_iteration, kill_at
 from running import ATARI, LOGS, SHORT_EPISODES, TINY, background, chorus
+from warm import WarmProcess
 
 ENVS = ("Probe/Discount-v0", "MinAtar/Asterix-v1", "CartPole-v1", "Pendulum-v1", "ALE/Breakout-v5", "Hopper-v4")
 PROBE = ENVS[0]
@@ -122,6 +125,7 @@ class Workshop:
         self._most_drawn = most_drawn
         self.folder = Path(tempfile.mkdtemp(prefix="chorus-torture-"))
         self._known: dict[Case, Undisturbed] = {}
+        self._spans: dict[Case, float] = {}
         self._killed: dict[tuple[Case, Instant], Path] = {}
 
     @cached_property
@@ -157,6 +161,15 @@ class Workshop:
             (run,) = out.iterdir()
             self._known[case] = Undisturbed(run, read_logs(run), time.monotonic() - began)
         return self._known[case]
+
+    def wait_within(self, process: WarmProcess, case: Case) -> None:
+        """Wait for a random time of a run's duration, or for its end."""
+        began = time.monotonic()
+        longest = self._spans.get(case, self.undisturbed(case).seconds)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(self.chance.uniform(0.0, longest))
+            # The undisturbed run compiled its programs; others find them in the cache, and are shorter.
+            self._spans[case] = min(longest, time.monotonic() - began)
 
     def finished(self, case: Case) -> Path:
         """A copy of the undisturbed run in a folder of its own."""

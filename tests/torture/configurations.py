@@ -53,6 +53,8 @@ def _guarded(act: Callable[[], Any]) -> str | None:
             code = act()
     except ChorusError:
         return None
+    except KeyboardInterrupt:
+        raise
     except SystemExit as end:
         code = end.code
     except BaseException as problem:

@@ -1,5 +1,6 @@
 """The campaign of `make torture` in a short form with a fixed seed, and its counting."""
 
+import json
 import random
 import time
 
@@ -8,7 +9,10 @@ from campaign import ATTACKS, Tally, markdown, run, table, write_into
 from cases import ENVS, PLAIN, Workshop, every_case
 from trying import Try
 
+from chorus.cli.main import main
+from chorus.config.identity import run_name
 from chorus.config.presets import PRESETS
+from chorus.config.resolution import resolve
 
 
 @pytest.mark.slow
@@ -94,13 +98,9 @@ def test_every_preset_and_environment_is_attacked_and_few_cases_have_many_of_bot
 
 def test_command_line_sweep_and_python_ask_for_the_same_run(tmp_path, capsys):
     """Otherwise a sweep over the folder of a damaged run would train another one beside it."""
-    from chorus.cli.main import main
-    from chorus.config.identity import run_name
-    from chorus.config.resolution import resolve
-
-    for case in every_case()[::7]:
-        name = run_name(resolve(case.request))
+    for case in Workshop(random.Random(0), every_case(), most_drawn=len(ENVS)).drawn:
+        resolved = resolve(case.request)
         assert main([*case.sweep(tmp_path), "--dry-run"]) == 0
-        assert name in capsys.readouterr().out
-        assert main(["show", *case.arguments]) == 0
-        assert f"run name: {name}\n" in capsys.readouterr().out
+        assert run_name(resolved) in capsys.readouterr().out
+        assert main(["show", *case.arguments, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out) == resolved.config.to_json()

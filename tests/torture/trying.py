@@ -11,9 +11,8 @@ import battery
 from battery import Outcome, Step
 from cases import Undisturbed, Workshop, read_logs
 
+from running import PATIENCE_SECONDS
 from warm import WarmProcess
-
-PATIENCE_SECONDS = 600
 
 
 @dataclass(frozen=True)
