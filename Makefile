@@ -32,7 +32,7 @@ test: setup  ## the whole suite
 
 TORTURE ?= 30
 torture: setup  ## random kills, damage, wrong input, full disks; minutes, or hours with TORTURE=1000 kills
-	PYTHONPATH=tests:tests/torture $(BIN)/python -m campaign --kills $(TORTURE)
+	CHORUS_PATIENCE_SECONDS=3600 PYTHONPATH=tests:tests/torture:$(PYTHONPATH) $(BIN)/python -m campaign --kills $(TORTURE) $(ARGS)
 
 lint: setup  ## format, lint, types
 	$(BIN)/ruff format --check .

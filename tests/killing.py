@@ -11,11 +11,10 @@ from typing import Any
 
 import pytest
 
-from running import command, environment
+from running import PATIENCE_SECONDS, command, environment
 from warm import WarmProcess
 
 Instant = Callable[[Path], bool]
-PATIENCE_SECONDS = 300
 
 
 def newest_checkpoint(run: Path) -> int:

@@ -13,6 +13,8 @@ from pathlib import Path
 
 from warm import WarmProcess
 
+# For what takes seconds on an idle machine. A campaign beside other work sets it higher.
+PATIENCE_SECONDS = float(os.environ.get("CHORUS_PATIENCE_SECONDS", "300"))
 # Two slots, a replay of 60 transitions: in 1,600 steps the files of the ring are written round and round.
 TINY = (
     "--scale", "smoke", "--members", "2", "--num-envs", "2", "--total-steps", "1600", "--iteration-steps", "200",
@@ -52,14 +54,19 @@ def chorus(*arguments: str | Path, cwd: Path | None = None, **changes: str | Non
     if not changes:
         return _warm(arguments, cwd)
     return subprocess.run(
-        command(*arguments), capture_output=True, text=True, cwd=cwd, env=environment(**changes), timeout=300
+        command(*arguments),
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env=environment(**changes),
+        timeout=PATIENCE_SECONDS,
     )
 
 
 def _warm(arguments: Sequence[str | Path], cwd: Path | None) -> subprocess.CompletedProcess:
     words = [str(word) for word in arguments]
     with tempfile.TemporaryFile("w+") as stdout, tempfile.TemporaryFile("w+") as stderr:
-        code = WarmProcess(words, stdout.fileno(), stderr.fileno(), cwd).wait(300)
+        code = WarmProcess(words, stdout.fileno(), stderr.fileno(), cwd).wait(PATIENCE_SECONDS)
         said = []
         for file in (stdout, stderr):
             file.seek(0)

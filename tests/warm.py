@@ -41,15 +41,17 @@ def server(variables: frozenset[tuple[str, str]]) -> str:
 
 
 class WarmProcess:
-    """`chorus ARGUMENTS`, with the methods of `subprocess.Popen` that tests need."""
+    """`chorus ARGUMENTS`, or a script with these arguments, with the methods of `subprocess.Popen` that tests need."""
 
-    def __init__(self, arguments: list[str], stdout: int, stderr: int, cwd: Path | None = None) -> None:
+    def __init__(
+        self, arguments: list[str], stdout: int, stderr: int, cwd: Path | None = None, script: Path | None = None
+    ) -> None:
         self.returncode: int | None = None
         self._connection = socket.socket(socket.AF_UNIX)
         # pytest sets this one anew for each test.
         variables = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
         self._connection.connect(server(frozenset(variables.items())))
-        request = {"arguments": arguments, "folder": str(cwd or Path.cwd())}
+        request = {"arguments": arguments, "folder": str(cwd or Path.cwd()), "script": script and str(script)}
         socket.send_fds(self._connection, [json.dumps(request).encode()], [stdout, stderr])
         self._answers = self._connection.makefile("r")
         self.pid = int(self._answers.readline())

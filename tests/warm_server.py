@@ -1,7 +1,8 @@
 """A process that has imported what commands need, and forks for each command: starting one costs no import.
 
-`python warm_server.py SOCKET` serves until its stdin closes. A request is one line of JSON with the arguments and the
-folder, sent with the descriptors of stdout and stderr. The answers are the process id and, at the end, the exit code.
+`python warm_server.py SOCKET` serves until its stdin closes. A request is one line of JSON with the arguments, the
+folder and perhaps a script to run instead of `chorus`, sent with the descriptors of stdout and stderr. The answers are
+the process id and, at the end, the exit code.
 """
 
 import importlib
@@ -18,6 +19,11 @@ READY = b"ready\n"
 IMPORTED = (
     "chorus.cli.train",
     "chorus.cli.resume",
+    "chorus.cli.report",
+    "chorus.analysis.report",
+    "chorus.analysis.drawings",
+    "chorus.scheduling.grid",
+    "chorus.player",
     "chorus.runs.lifecycle",
     "chorus.training.compiled",
     "gymnasium.envs.mujoco.hopper_v4",
@@ -71,7 +77,7 @@ def answer(connection: socket.socket, number: int) -> None:
 
 
 def run(request: dict, descriptors: list[int]) -> None:
-    """`python -m chorus ARGUMENTS` in this process, which ends with it."""
+    """`python -m chorus ARGUMENTS`, or a script, in this process, which ends with it."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -80,10 +86,14 @@ def run(request: dict, descriptors: list[int]) -> None:
         os.close(descriptor)
     os.chdir(request["folder"])
     sys.path[0] = request["folder"]
-    sys.argv = ["chorus", *request["arguments"]]
+    script = request["script"]
+    sys.argv = [script or "chorus", *request["arguments"]]
     code = 0
     try:
-        runpy.run_module("chorus", run_name="__main__", alter_sys=True)
+        if script:
+            runpy.run_path(script, run_name="__main__")
+        else:
+            runpy.run_module("chorus", run_name="__main__", alter_sys=True)
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
     except BaseException:

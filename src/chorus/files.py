@@ -151,6 +151,11 @@ def file_digest(path: Path, length: int | None = None) -> str:
         return total.hexdigest()
 
 
+def json_digest(value: Any) -> str:
+    """SHA-256 of a JSON value, however it is formatted."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
 class LogMark(NamedTuple):
     """The length of a log at a checkpoint, and a hash of everything before it."""
 

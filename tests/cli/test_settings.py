@@ -7,6 +7,8 @@ import pytest
 
 from chorus.cli.main import main
 from chorus.cli.train_options import single_settings, swept_settings
+from chorus.config.resolution import Request, resolve
+from chorus.errors import ChorusError
 from running import command, environment
 
 
@@ -82,6 +84,17 @@ def test_one_option_is_given_once():
     given = ["agent.members=3", "seed=3", "batch_size=16"]
     assert single_settings(given, {"members": 4}, problems) == {"batch_size": 16}
     assert "is given twice" in problems[0] and "use --seed, or --seeds in a sweep" in problems[1]
+
+
+def test_one_keyword_of_python_is_given_once():
+    options = {"batch_size": 8, "replay.batch_size": 11}
+    with pytest.raises(ChorusError, match=r"replay\.batch_size is given twice"):
+        resolve(Request(preset="cerl", env="CartPole-v1", scale="smoke", options=options))
+
+
+@pytest.mark.parametrize("setting", ["env.atari=" + "[" * 5_000, 'agent.loss={"a":' + "[" * 5_000])
+def test_a_value_that_is_nested_too_deeply_is_refused(capsys, setting):
+    assert "nested too deeply" in refused(capsys, "train", "cerl", "--env", "CartPole-v1", "--set", setting)
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,9 @@ def test_a_kill_before_the_oldest_checkpoint_was_removed_leaves_one_that_is_not_
     assembly = Assembly.of(stored_config(RunDirectory(run)))
     like = jax.eval_shape(assembly.agent.init, jax.random.key(0))
     layout = ring_layout(assembly.config, assembly.spec)
-    resumed = find_resumable(RunDirectory(run), layout, assembly.config.to_json(), like)
+    resumed = find_resumable(
+        RunDirectory(run), layout, assembly.config.to_json(), like, assembly.config.schedule.iterations
+    )
     assert [kept.path.name for kept in resumed.kept] == [f"{newest - 1:06d}", f"{newest:06d}"]
 
 

@@ -10,7 +10,9 @@ import time
 
 import pytest
 
+from chorus.envs.registry import describe
 from chorus.errors import ChorusError, ChorusWarning
+from chorus.runs.resources import ring_layout
 from chorus.runs.run_directory import RunDirectory
 from chorus.scheduling.engines import choose_engine, local
 from chorus.scheduling.engines.local import LocalEngine, workers_that_fit
@@ -151,8 +153,30 @@ def test_as_many_runs_at_once_as_fit(tmp_path, monkeypatch):
 def test_the_replay_counts_towards_the_memory_a_run_needs(tmp_path):
     (small,) = small_jobs(tmp_path, seeds=1, env="MinAtar/Breakout-v1", max_episode_steps=50, buffer_size=2_000)
     (large,) = small_jobs(tmp_path, seeds=1, env="MinAtar/Breakout-v1", max_episode_steps=50, buffer_size=102_000)
-    # Half of 10 x 10 x 4 cells of a bit and of the columns of a transition beside them: 50 and 11 bytes.
-    assert memory_bytes(large) - memory_bytes(small) == 100_000 * 61 / 2
+    # 10 x 10 x 4 cells of a bit and the columns of a transition beside them, 50 and 11 bytes: half of the mapped file,
+    # and the whole ring again as arrays of the compiled loop, with its slack of rows that do not depend on capacity.
+    assert memory_bytes(large) - memory_bytes(small) == 100_000 * 61 / 2 + _ring_bytes(large) - _ring_bytes(small)
+    assert _ring_bytes(large) - _ring_bytes(small) > 100_000 * 61
+
+
+def _ring_bytes(job):
+    return ring_layout(job.config, describe(job.config.env.id, job.config.env.max_episode_steps)).total_bytes
+
+
+def test_learner_batches_and_evaluation_count_towards_the_memory_a_run_needs(tmp_path):
+    """Scheduling counts what the run itself checks when it starts; an observation of the probe is one float32."""
+
+    def need(**more):
+        options = {"members": 2, "buffer_size": 60_000, "eval_envs": 2} | more
+        (job,) = small_jobs(tmp_path, seeds=1, presets=PRESET, **options)
+        return memory_bytes(job)
+
+    # States and next states, each as 4 stored bytes and 4 bytes of input.
+    assert need(batch_size=50_008) - need() == 2 * 50_000 * (4 + 4)
+    assert need(eval_envs=1_002) - need() == 1_000 * (4 + 4 + 1_000)
+    # A member has 1x16 + 16x16 + 16x2 weights, 16 + 16 + 1 biases and three totals: network, target and two moments.
+    parameters = 1 * 16 + 16 * 16 + 16 * 2 + 16 + 16 + 1
+    assert need(members=12) - need() == 10 * 4 * (4 * parameters + 3)
 
 
 def test_four_million_frames_fit_a_node_of_24_gigabytes(tmp_path):

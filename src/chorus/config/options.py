@@ -5,7 +5,6 @@ A field is reached by its dotted path (`agent.torso.dense`); those that declare 
 
 import argparse
 import dataclasses
-import json
 import math
 import typing
 from collections.abc import Callable, Iterator, Mapping
@@ -17,6 +16,7 @@ from chorus.components import INTERFACES, Component, Option, option_of, register
 from chorus.config.codec import alternatives, candidates, is_component, stored_fields, type_hints
 from chorus.config.schema import RunConfig
 from chorus.errors import ChorusError, did_you_mean
+from chorus.files import parse_json
 
 # Fields that every command has options of its own for.
 ASKED_FOR = ("preset", "scale", "hyperparameters", "seed", "env.id")
@@ -90,12 +90,12 @@ def read_value(annotation: Any, text: str) -> Any:
     readers: dict[Any, Callable[[str], Any]] = {int: whole, float: number, bool: truth, str: str}
     if origin in readers:
         return readers[origin](text)
-    return json.loads(text)
+    return parse_json(text)
 
 
 def _read_component(known: dict[str, type[Component]], text: str) -> Any:
     if text.startswith("{"):
-        return json.loads(text)
+        return parse_json(text)
     if text not in known:
         raise ValueError(f"{text!r} is not a known {next(iter(known.values())).interface}{did_you_mean(text, known)}")
     return {"kind": text}
@@ -105,7 +105,7 @@ def _read_list(item: Any, text: str) -> list[Any]:
     """`128,64` and `[128,64]` are lists of two."""
     inside = text.strip().removeprefix("[").removesuffix("]")
     if item not in (int, float, str):
-        return json.loads(text)
+        return parse_json(text)
     return [read_value(item, part.strip()) for part in inside.split(",") if part.strip()]
 
 

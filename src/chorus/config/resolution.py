@@ -4,6 +4,7 @@ The layers, each laid over the one before: the scale's row, the preset and its p
 single options. One error lists all problems of a request.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -127,6 +128,9 @@ def _given(request: Request, problems: _Problems) -> list[tuple[Setting, Any]]:
     """The settings of the request's options, outer components before what is inside them."""
     found = [(problems.catch(partial(find_setting, name)), value) for name, value in request.options.items()]
     known = [(setting, value) for setting, value in found if setting is not None]
+    counts = Counter(setting.path for setting, _ in known)
+    twice = [path for path, count in counts.items() if count > 1]
+    problems += [f"{path} is given twice, by its path and by its name; leave one out" for path in twice]
     return sorted(known, key=lambda pair: pair[0].path.count("."))
 
 

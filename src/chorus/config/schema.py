@@ -1,7 +1,5 @@
 """A run's whole configuration: one frozen tree, validated, stored as `config.json`."""
 
-import hashlib
-import json
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,6 +10,7 @@ from chorus.components import AT_LEAST_1, NOT_NEGATIVE, option
 from chorus.config.codec import decode, encode
 from chorus.envs.atari import AtariSettings
 from chorus.errors import ChorusError
+from chorus.files import json_digest
 from chorus.training.acting import ActingRule, LinearEpsilon
 from chorus.training.settings import EvaluationSettings, ReplaySettings, Schedule
 from chorus.training.states import StateIndex
@@ -92,4 +91,4 @@ class RunConfig:
     def digest(self) -> str:
         """Eight characters that name a configuration, whatever its seed."""
         body = {name: value for name, value in encode(self, for_name=True).items() if name != "seed"}
-        return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()[:8]
+        return json_digest(body)[:8]

@@ -17,7 +17,7 @@ from chorus.envs.spec import EnvSpec, HostEnvs
 from chorus.errors import ChorusError
 from chorus.randomness import init_key
 from chorus.runs.progress import ProgressView
-from chorus.runs.resources import check_resources, demand_of, ends_with_episode, ring_layout
+from chorus.runs.resources import Demand, check_resources, demand_of, ends_with_episode, ring_layout
 from chorus.runs.run_directory import RunDirectory
 from chorus.runs.stopping import StopRequest
 from chorus.runs.trackers import Tracker
@@ -59,10 +59,14 @@ class Assembly:
 
     def check_resources(self, path: Path, *, resumed: bool = False) -> None:
         """Check that disk and memory suffice for the run."""
+        layout = ring_layout(self.config, self.spec)
+        check_resources(layout, self.demand(), path, device_memory_bytes(), resumed=resumed)
+
+    def demand(self) -> Demand:
+        """The memory that the run takes beside its replay."""
         state = jax.eval_shape(self.agent.init, init_key(0))
         state_bytes = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(state))
-        demand = demand_of(self.config, self.spec, state_bytes, isinstance(self.loop(), CompiledLoop))
-        check_resources(ring_layout(self.config, self.spec), demand, path, device_memory_bytes(), resumed=resumed)
+        return demand_of(self.config, self.spec, state_bytes, isinstance(self.loop(), CompiledLoop))
 
     def make_stepper(
         self,

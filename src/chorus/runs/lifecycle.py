@@ -108,10 +108,15 @@ def validate_stored(config: RunConfig, directory: RunDirectory) -> None:
 
 def _remove_leftover_replay(directory: RunDirectory) -> None:
     """A run killed between its last status and the removal of its replay still has it."""
-    if directory.replay.exists() and not directory.read_meta().get("keep_replay"):
+    if directory.replay.exists() and not _keeps_replay(directory.read_meta()):
         directory.lock()
         directory.delete_replay()
         directory.close()
+
+
+def _keeps_replay(meta: dict[str, Any]) -> bool:
+    """Without its meta.json a run keeps its replay: nothing says that it may go."""
+    return bool(meta.get("keep_replay", not meta))
 
 
 def train_run(
@@ -138,7 +143,7 @@ def train_run(
         return directory.read_status()
     directory.check_links()
     trackers = _trackers(path, assembly.config, meta)
-    training = assembly.training(directory, progress, trackers, bool(meta.get("keep_replay")), stop)
+    training = assembly.training(directory, progress, trackers, _keeps_replay(meta), stop)
     return training.run()
 
 

@@ -88,6 +88,12 @@ def demand_of(config: RunConfig, spec: EnvSpec, state_bytes: int, replay_on_devi
     )
 
 
+def memory_bytes(layout: RingLayout, demand: Demand, *, has_device: bool) -> int:
+    """Memory of the machine that a run takes; `has_device` if it computes on a device with memory of its own."""
+    copied = layout.total_bytes if demand.replay_on_device and not has_device else 0
+    return resident_bytes(layout) + demand.total + copied
+
+
 def check_resources(
     layout: RingLayout, demand: Demand, run: Path, device_bytes: int | None = None, *, resumed: bool = False
 ) -> None:
@@ -107,7 +113,7 @@ def check_resources(
         return demand.total + (sizes.total_bytes if demand.replay_on_device else 0)
 
     def in_memory(sizes: RingLayout) -> int:
-        return resident_bytes(sizes) + (demand.total if device_bytes is not None else on_device(sizes))
+        return memory_bytes(sizes, demand, has_device=device_bytes is not None)
 
     if on_disk(layout) > disk:
         problems.append(

@@ -23,9 +23,16 @@ class Resumed(NamedTuple):
     notes: list[str]
 
 
+class Complete(NamedTuple):
+    """A run with nothing left to train, whatever its status says; its replay may be gone. `notes` as above."""
+
+    last: Checkpoint
+    notes: list[str]
+
+
 def find_resumable(
-    directory: RunDirectory, layout: RingLayout, config: dict[str, Any], like: AgentState
-) -> Resumed | None:
+    directory: RunDirectory, layout: RingLayout, config: dict[str, Any], like: AgentState, iterations: int
+) -> Resumed | Complete | None:
     """What to go on with, None if the run is yet to start; changes no file.
 
     Refuses a run that has been trained and cannot be resumed: starting again would destroy its logs.
@@ -37,7 +44,12 @@ def find_resumable(
     found = found.that_pass(lambda one: directory.check_logs(one.logs))
     if not found.intact:
         _refuse_if_trained(found, directory)
+        directory.check_created_with(config)
         return None
+    if found.intact[-1].iteration == iterations:
+        for complaint in found.complaints:
+            warn(complaint)
+        return Complete(found.intact[-1], found.complaints)
     try:
         ring = Ring(layout, directory.replay, existing=True)
     except ChorusError as problem:
@@ -65,7 +77,7 @@ def _check_format(one: Checkpoint, directory: RunDirectory) -> None:
 
 
 def _refuse_if_trained(found: Found, directory: RunDirectory) -> None:
-    if found.intact or not (found.complaints or directory.read_status().get("iteration")):
+    if found.intact or not (found.complaints or directory.has_been_saved()):
         return
     raise ChorusError(
         f"{directory.path} has been trained and none of its checkpoints is intact "

@@ -6,7 +6,7 @@ import os
 import platform
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
@@ -20,6 +20,8 @@ from chorus.files import (
     is_alive,
     is_disk_full,
     is_unfinished,
+    json_digest,
+    parse_json,
     read_json,
     sync_directory,
     whole_lines,
@@ -34,6 +36,8 @@ _NEW = ".new"
 # A command that lists runs holds their locks for an instant.
 _LOOK_SECONDS = 1.0
 _STOP = ".stop"
+# A hash in meta.json: until there is a checkpoint, nothing else says what config.json was.
+_CREATED_WITH = "config_sha256"
 _RESTORE = {"config.json": "restore it (the manifest of a checkpoint has the configuration under 'config')"}
 
 
@@ -73,7 +77,7 @@ class RunDirectory:
                 raise FileExistsError
             aside.mkdir(parents=True)
             write_json(aside / "config.json", config)
-            write_json(aside / "meta.json", meta)
+            write_json(aside / "meta.json", {**meta, _CREATED_WITH: json_digest(config)})
             RunDirectory(aside).write_status("running")
             aside.rename(self.path)
             sync_directory(self.path.parent)
@@ -114,6 +118,15 @@ class RunDirectory:
             )
         return self._read("config.json")
 
+    def check_created_with(self, config: dict[str, Any]) -> None:
+        """Refuse a configuration other than the one the run was created with; for runs without a checkpoint."""
+        recorded = self.read_meta().get(_CREATED_WITH)
+        if recorded is not None and recorded != json_digest(config):
+            raise ChorusError(
+                f"{self.path / 'config.json'} has changed since the run was created, or {self.path / 'meta.json'}, "
+                "which has its hash; set it back, or remove the folder and train again"
+            )
+
     def read_meta(self) -> dict[str, Any]:
         return self._read("meta.json") if (self.path / "meta.json").is_file() else {}
 
@@ -146,6 +159,17 @@ class RunDirectory:
     def has_ended(self) -> bool:
         """Whether nothing is left to do; a failed or interrupted run can be resumed."""
         return self.read_status()["state"] in ("finished", "diverged")
+
+    def has_been_saved(self) -> bool:
+        """Whether there was a checkpoint, according to the status or, should that be lost, the logs."""
+        if self.read_status().get("iteration"):
+            return True
+        # Timings are those of saved iterations; episodes of the second iteration follow the first checkpoint.
+        return any(
+            iteration >= (1 if name == _TIMINGS else 2)
+            for name in (_TIMINGS, *_CUT_BACK)
+            for iteration in _iterations_in(self.path / name)
+        )
 
     def write_status(self, state: str, reason: str | None = None, **more: Any) -> None:
         write_json(self.path / "status.json", {"state": state, "reason": reason, **more})
@@ -232,6 +256,9 @@ class RunDirectory:
                     "all of them; put a copy in its place"
                 )
 
+    def has_logs(self) -> bool:
+        return any((self.path / name).is_file() and (self.path / name).stat().st_size for name in _CUT_BACK)
+
     def check_logs(self, marks: Mapping[str, LogMark]) -> None:
         """Raise if the logs do not begin with what they held at a checkpoint."""
         for name in _CUT_BACK:
@@ -272,3 +299,15 @@ class RunDirectory:
         if self._lock is not None:
             self._lock.close()
             self._lock = None
+
+
+def _iterations_in(log: Path) -> Iterator[int]:
+    """The iterations of a log's lines, as far as they can be read."""
+    if not log.is_file():
+        return
+    with log.open("rb") as lines:
+        for line in lines:
+            with suppress(ValueError):
+                record = parse_json(line)
+                if isinstance(record, dict) and isinstance(record.get("iteration"), int):
+                    yield record["iteration"]

@@ -46,6 +46,12 @@ def prepare(runtime: Runtime) -> None:
         raise _unusable(runtime.device, f"JAX found only the {found}")
 
 
+def stay_on_cpu() -> None:
+    """Keep a process that only plans from reserving an accelerator, which the processes that it starts may use."""
+    if not _started():
+        jax.config.update("jax_platforms", "cpu")
+
+
 def _unusable(device: str, why: str) -> ChorusError:
     return ChorusError(
         f"--device {device} is not usable here ({why}); use --device cpu, or install JAX for your accelerator"

@@ -22,7 +22,7 @@ from chorus.replay.layout import RingLayout
 from chorus.replay.ring import Ring
 from chorus.runs.progress import ProgressView, duration
 from chorus.runs.resources import allocated_bytes
-from chorus.runs.resuming import Resumed, find_resumable
+from chorus.runs.resuming import Complete, Resumed, find_resumable
 from chorus.runs.run_directory import RunDirectory
 from chorus.runs.stopping import StopRequest
 from chorus.runs.trackers import Tracker
@@ -119,9 +119,10 @@ class Training:
         try:
             # What is refused here has not failed: the run is left as it was found.
             like = jax.eval_shape(self.loop.agent.init, init_key(self.seed))
-            resumed = find_resumable(self.directory, self.layout, self.config, like)
+            iterations = self.loop.schedule.iterations
+            resumed = find_resumable(self.directory, self.layout, self.config, like, iterations)
             try:
-                return self._run(resumed)
+                return self._end_again(resumed) if isinstance(resumed, Complete) else self._run(resumed)
             except KeyboardInterrupt:
                 self.directory.write_stop()
                 raise
@@ -141,6 +142,12 @@ class Training:
             for tracker in self.trackers:
                 tracker.close()
             self.directory.close()
+
+    def _end_again(self, complete: Complete) -> dict[str, Any]:
+        """The end of a run that was killed before its last status was written, or lost it."""
+        self.diverged, self.notes = complete.last.diverged_members, complete.notes
+        self.directory.open_logs(complete.last.logs)
+        return self._end("finished", complete.last.iteration, None)
 
     def _run(self, resumed: Resumed | None) -> dict[str, Any]:
         ring, kept, state, self.notes = resumed or self._begin()
@@ -203,6 +210,8 @@ class Training:
 
     def _begin(self) -> Resumed:
         """An empty replay and a new learner."""
+        if self.directory.has_logs():
+            self.progress.say("the run was stopped before its first checkpoint: it starts again")
         state = jax.jit(self.loop.agent.init, compiler_options=_RUNS_ONCE)(init_key(self.seed))
         return Resumed(ring=Ring(self.layout, self.directory.replay), kept=[], state=state, notes=[])
 

@@ -13,12 +13,15 @@ from chorus.config.identity import configuration_name, name_of_seed
 from chorus.config.resolution import Request, Resolved, resolve
 from chorus.config.schema import Hyperparameters, RunConfig, Scale
 from chorus.config.validation import validate
-from chorus.envs.registry import describe
+from chorus.envs.registry import describe, is_jax
 from chorus.errors import ChorusError
+from chorus.runs import resources
+from chorus.runs.assembly import Assembly
 from chorus.runs.lifecycle import describe_run
 from chorus.runs.logs import last_step
-from chorus.runs.resources import resident_bytes, ring_layout
+from chorus.runs.resources import ring_layout
 from chorus.runs.run_directory import RunDirectory
+from chorus.runs.runtime import stay_on_cpu
 from chorus.studies.study import Part
 
 State = Literal["missing", "stopped", "failed", "finished", "diverged"]
@@ -153,7 +156,19 @@ def jobs_of(
 _PROCESS_BYTES = 600_000_000
 
 
+# By the configuration without its seed, and the environment without its name: Atari's games share their sizes.
+_known_bytes: dict[str, int] = {}
+
+
 def memory_bytes(job: Job) -> int:
-    """Estimated memory of a run: the process and the part of the replay that must stay in memory."""
-    spec = describe(job.config.env.id, job.config.env.max_episode_steps)
-    return _PROCESS_BYTES + resident_bytes(ring_layout(job.config, spec))
+    """Estimated memory of a run: the process, and what the run itself checks when it starts (replay, learner, batches,
+    environments, evaluation)."""
+    config = job.config
+    spec = describe(config.env.id, config.env.max_episode_steps)
+    same = repr((replace(config, seed=0, env=replace(config.env, id="")), replace(spec, id=""), is_jax(config.env.id)))
+    if same not in _known_bytes:
+        stay_on_cpu()
+        demand, layout = Assembly.of(config).demand(), ring_layout(config, spec)
+        run = resources.memory_bytes(layout, demand, has_device=config.runtime.device != "cpu")
+        _known_bytes[same] = _PROCESS_BYTES + run
+    return _known_bytes[same]

@@ -5,8 +5,6 @@ cursor of each lane and a hash of each block of rows. A block is hashed once, wh
 its hash for as long as the block can be sampled.
 """
 
-import hashlib
-import json
 import os
 import re
 import shutil
@@ -20,7 +18,7 @@ import numpy as np
 from safetensors.numpy import load_file, save_file
 
 from chorus.errors import ChorusError
-from chorus.files import LogMark, file_digest, flatten, read_json, sync_directory, write_json
+from chorus.files import LogMark, file_digest, flatten, json_digest, read_json, sync_directory, write_json
 from chorus.replay.columns import row_bytes
 from chorus.replay.layout import Block, Cursor, RingLayout
 from chorus.replay.ring import Ring
@@ -82,7 +80,7 @@ class Checkpoint:
 def manifest_digest(manifest: dict[str, Any]) -> str:
     """A hash of the manifest without its own hash."""
     body = {name: value for name, value in manifest.items() if name != "sha256"}
-    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+    return json_digest(body)
 
 
 def save(

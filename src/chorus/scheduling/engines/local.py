@@ -159,14 +159,15 @@ def workers_that_fit(jobs: Sequence[Job]) -> int:
     """How many of the most demanding run fit the cores, memory and GPUs; at least one."""
     if not jobs:
         return 1
-    fits = usable_cores() // max(job.config.runtime.threads for job in jobs)
+    fits = min(len(jobs), usable_cores() // max(job.config.runtime.threads for job in jobs))
     memory = free_memory_bytes()
-    if memory is not None:
+    # Asked only where it can make a difference, because learners have to be sized for it.
+    if memory is not None and fits > 1:
         different = {job.config.digest(): job for job in jobs}.values()
         fits = min(fits, memory // max(map(memory_bytes, different)))
     if any(on_gpu(job.config) for job in jobs):
         fits = min(fits, len(visible_gpus()))
-    return max(1, min(fits, len(jobs)))
+    return max(1, fits)
 
 
 def usable_cores() -> int:
