@@ -32,7 +32,7 @@ def test_there_is_one_study_for_each_data_figure():
     assert figures == {f"figure{number}": number for number in numbers}
     beside = [study.name for study in STUDIES.values() if study.figure is None]
     assert beside[:4] == ["sac-self-target", "diverging-member", "hyperparameters", "cost"]
-    assert beside[4:] == ["acting", "own-data", "observer", "layer-norm", "critics"]
+    assert beside[4:] == ["exploration", "acting", "own-data", "observer", "layer-norm", "critics"]
 
 
 @pytest.mark.parametrize("study", STUDIES.values(), ids=lambda study: study.name)
