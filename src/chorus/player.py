@@ -11,6 +11,7 @@ from jaxtyping import Array, PRNGKeyArray
 
 from chorus.agents.agent import Proposal
 from chorus.errors import ChorusError
+from chorus.extras import require
 from chorus.runs.assembly import Assembly
 from chorus.runs.training import evaluation_keys
 from chorus.training.acting import redraw
@@ -128,6 +129,8 @@ def film(player: Player, path: Path, seed: int) -> int:
         raise ChorusError(f"--video {path} does not end in .mp4; only that format is written")
     if not path.parent.is_dir():
         raise ChorusError(f"--video {path}: the folder {path.parent} does not exist; make it first")
+    # Missed before the episode is played, not after it.
+    require("imageio_ffmpeg", f"--video {path}")
     frames = record(player, seed)
     write(path, frames)
     return len(frames)
@@ -151,10 +154,8 @@ def record(player: Player, seed: int) -> list[np.ndarray]:
 
 
 def write(path: Path, frames: list[np.ndarray]) -> None:
-    import imageio_ffmpeg
-
     height, width = frames[0].shape[:2]
-    writer = imageio_ffmpeg.write_frames(
+    writer = require("imageio_ffmpeg", f"--video {path}").write_frames(
         str(path), (width, height), fps=_FRAMES_PER_SECOND, macro_block_size=2, ffmpeg_log_level="error"
     )
     with warnings.catch_warnings():

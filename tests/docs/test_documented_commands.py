@@ -38,8 +38,9 @@ def grids() -> list[Any]:
 
 
 def python_blocks() -> list[tuple[str, str]]:
-    # The blocks of the tutorial are one plugin, with a test of its own.
-    found = [(page, page.read_text(encoding="utf-8")) for page in PAGES if page.name != "extending.md"]
+    # The blocks of the tutorial are one plugin, with a test of its own; the README's example is run with the wheel.
+    elsewhere = ("extending.md", "README.md")
+    found = [(page, page.read_text(encoding="utf-8")) for page in PAGES if page.name not in elsewhere]
     return [(page.name, block) for page, text in found for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL)]
 
 

@@ -9,7 +9,7 @@ from chorus.errors import ChorusError
 from chorus.scheduling.engines import choose_engine, engine_options, read_options
 from chorus.scheduling.engines.slurm_options import read_flag, read_gpus, read_megabytes, read_minutes
 from chorus.scheduling.engines.slurm_request import SlurmRequest
-from running import chorus, environment
+from running import chorus
 from small_jobs import PROBE, small_jobs, small_sweep
 
 
@@ -121,15 +121,6 @@ def test_requests_that_do_not_fit_the_runs_are_refused(tmp_path):
 def test_short_jobs_are_asked_to_stop_by_half_their_time():
     assert (SlurmRequest().signal_seconds, SlurmRequest().grace_seconds) == (120, 100)
     assert (SlurmRequest(minutes=1).signal_seconds, SlurmRequest(minutes=1).grace_seconds) == (30, 15)
-
-
-@pytest.mark.slow
-def test_without_submitit_one_sentence_says_how_to_install_it(tmp_path):
-    (tmp_path / "submitit.py").write_text("raise ImportError('No module named submitit')\n")
-    path = f"{tmp_path}:{environment().get('PYTHONPATH', '')}"
-    done = chorus(*small_sweep(tmp_path / "runs", 1, "--engine", "slurm"), PYTHONPATH=path)
-    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
-    assert "--engine slurm needs submitit" in done.stderr and "pip install 'chorus-rl[slurm]'" in done.stderr
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from chorus.analysis.paper import draw_panels
 from chorus.cli.main import main
 from chorus.scheduling.jobs import jobs_of
 from chorus.studies.table import STUDIES, find_study
-from running import chorus, environment, listing
+from running import chorus, listing
 from small_jobs import write_finished
 
 
@@ -190,15 +190,3 @@ def test_a_smoke_study_runs_and_is_drawn(tmp_path):
     assert list(folder.glob(f"{study}-*.svg")) and list(folder.glob(f"{study}-*.png"))
     again = chorus("reproduce", study, "--scale", "smoke", "--out", tmp_path)
     assert again.returncode == 0 and "nothing is left to do" in again.stdout
-
-
-def test_without_ray_one_sentence_names_the_remedy(tmp_path):
-    """A module that cannot be imported stands in the way of the real one."""
-    (tmp_path / "ray.py").write_text("raise ImportError('No module named ray')\n")
-    path = f"{tmp_path}:{environment().get('PYTHONPATH', '')}"
-    sweep = ("sweep", "--preset", "double-dqn", "--env", "Probe/Discount-v0", "--scale", "smoke", "--engine", "ray")
-    done = chorus(*sweep, "--out", tmp_path / "runs", PYTHONPATH=path)
-    assert done.returncode == 2
-    assert len(done.stderr.splitlines()) == 1
-    assert "--engine ray needs Ray" in done.stderr and "chorus-rl[ray]" in done.stderr
-    assert not (tmp_path / "runs").exists()

@@ -11,6 +11,7 @@ import numpy as np
 from chorus.components import NOT_NEGATIVE, Range, option
 from chorus.envs.atari_games import canonical, games, minimal_actions
 from chorus.envs.spec import EnvSpec, StepResult
+from chorus.extras import require
 from chorus.spaces import Discrete
 
 ACTION_REPEAT, FRAME_STACK, SIDE_PIXELS = 4, 4, 84
@@ -53,6 +54,8 @@ class AtariSettings:
 
 def describe(env_id: str, max_episode_steps: int | None) -> EnvSpec:
     name = canonical(env_id)
+    # The description needs no emulator, but every run does: it is missed here, before a run has a directory.
+    require("ale_py", f"'{name}'")
     return EnvSpec(
         id=name,
         family="atari",

@@ -10,6 +10,7 @@ from gymnasium import spaces
 from chorus.envs.mujoco_setup import set_up_mujoco
 from chorus.envs.spec import EnvSpec, StepResult
 from chorus.errors import ChorusError
+from chorus.extras import require_named
 from chorus.spaces import Actions, Box, Discrete
 
 # Smaller images leave no pixels after the strides of the Nature network.
@@ -56,6 +57,7 @@ class GymEnvs:
         try:
             frame: Any = self._envs[0].render()
         except Exception as problem:  # rendering may need a package, a driver or a display that is missing
+            require_named(problem, f"a video of '{self.spec.id}'")
             raise ChorusError(
                 f"'{self.spec.id}' cannot be filmed ({type(problem).__name__}: {problem}); install what it names"
             ) from problem
@@ -81,6 +83,7 @@ def make(env_id: str, max_episode_steps: int | None, render_mode: str | None) ->
             set_up_mujoco(render_mode)
             return gymnasium.make(env_id, **given)
     except (gymnasium.error.Error, ImportError) as problem:
+        require_named(problem, f"'{env_id}'")
         raise ChorusError(
             f"the environment '{env_id}' cannot be made ({problem}); `chorus list envs` shows what is known here, "
             "and my_package:MyEnv-v0 imports my_package first, which must be installed or in a folder of PYTHONPATH"

@@ -23,7 +23,7 @@ from chorus.runs.progress import ProgressView
 from chorus.runs.run_directory import RunDirectory
 from chorus.runs.runtime import prepare, provenance
 from chorus.runs.stopping import StopRequest
-from chorus.runs.trackers import Shielded, TensorBoard, Tracker, WeightsAndBiases
+from chorus.runs.trackers import Shielded, TensorBoard, Tracker, WeightsAndBiases, check_packages
 
 FlaxTorso = nn.Module | tuple[nn.Module, ...]
 
@@ -42,6 +42,7 @@ def create_run(resolved: Resolved, out: Path, **switches: bool) -> tuple[Assembl
 
     `switches` are tensorboard, track and keep_replay.
     """
+    check_packages(switches)
     path = out / run_name(resolved)
     return _create(path, resolved.config, {**describe_run(resolved), **switches}), path
 

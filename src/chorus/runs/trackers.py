@@ -1,9 +1,21 @@
 """Copies of the metrics for TensorBoard and W&B. Local files are the truth: a tracker never stops a run."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
+
+from chorus.extras import require
+
+# Switch of a run -> the package it writes with.
+PACKAGES = {"tensorboard": "tensorboardX", "track": "wandb"}
+
+
+def check_packages(switches: Mapping[str, Any]) -> None:
+    """Refuse a new run whose trackers are not installed; a tracker that fails later never stops one."""
+    for switch, module in PACKAGES.items():
+        if switches.get(switch):
+            require(module, f"--{switch}")
 
 
 @runtime_checkable
@@ -17,9 +29,7 @@ class Tracker(Protocol):
 
 class TensorBoard:
     def __init__(self, directory: Path) -> None:
-        from tensorboardX import SummaryWriter
-
-        self._writer = SummaryWriter(str(directory))
+        self._writer = require("tensorboardX", "--tensorboard").SummaryWriter(str(directory))
 
     def log(self, step: int, metrics: dict[str, float]) -> None:
         for name, value in metrics.items():
@@ -34,9 +44,7 @@ class WeightsAndBiases:
     """W&B decides by its own settings whether it is online (WANDB_MODE=offline keeps everything local)."""
 
     def __init__(self, directory: Path, config: dict[str, Any]) -> None:
-        import wandb
-
-        self._run = wandb.init(
+        self._run = require("wandb", "--track").init(
             project="chorus",
             name=directory.name,
             id=directory.name.replace("/", "-")[-128:],

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from chorus.errors import warn
+from chorus.runs.curves import learning_curves
 from chorus.runs.run_directory import RunDirectory
 from chorus.scheduling.costs import Attempt, Forecast
 from chorus.scheduling.engines import Ended, Engine
@@ -209,7 +210,7 @@ class _Grid:
             warn(f"{job.name}: {note}")
         if problem is None:
             self.done += 1
-            self.view.say(f"{job.name}: {job.state}")
+            self.view.say(f"{job.name}: {', '.join(filter(None, (job.state, learning_curves(job.path))))}")
         elif self.tried[job.name] < _ATTEMPTS and not ended.hopeless:
             self.view.say(f"{job.name}: failed ({last_line(problem)}); trying once more")
             self.waiting.append(_Waiting(job))

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from chorus.errors import ChorusError
+from chorus.extras import require
 from chorus.files import is_alive
 from chorus.scheduling.costs import on_gpu
 from chorus.scheduling.engines import Ended, Engine, with_command
@@ -25,13 +26,7 @@ from chorus.scheduling.jobs import Job, memory_bytes
 
 # Ray reads this once, when it is imported.
 os.environ.setdefault("RAY_AUTH_MODE", "token")
-try:
-    import ray
-except ImportError as _problem:
-    raise ChorusError(
-        f"--engine ray needs Ray, which is not usable here ({_problem}); install it with "
-        "`pip install 'chorus-rl[ray]'`, or use --engine local"
-    ) from _problem
+ray: Any = require("ray", "--engine ray")
 
 # How often Ray restarts a task whose worker or node died. The grid handles errors of the run itself.
 _RETRIES_OF_RAY = 5

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from chorus.errors import ChorusError
+from chorus.extras import require
 from chorus.files import write_json
 from chorus.scheduling.engines import Ended, Engine, with_command
 from chorus.scheduling.engines.local import thread_variables
@@ -35,17 +36,11 @@ from chorus.scheduling.engines.slurm_queue import (
     read_states,
 )
 from chorus.scheduling.engines.slurm_request import Flags, SlurmRequest
+from chorus.scheduling.engines.slurm_task import JobFailure, Order, Task
 from chorus.scheduling.jobs import Job
 
-try:
-    import submitit
+submitit: Any = require("submitit", "--engine slurm")
 
-    from chorus.scheduling.engines.slurm_task import JobFailure, Order, Task
-except ImportError as _problem:
-    raise ChorusError(
-        f"--engine slurm needs submitit, which is not usable here ({_problem}); install it with "
-        "`pip install 'chorus-rl[slurm]'`, or use --engine local"
-    ) from _problem
 
 _SECONDS_BETWEEN_LOOKS = (1.0, 15.0)
 # How long a job that is over is given to appear on shared storage as finished or failed.

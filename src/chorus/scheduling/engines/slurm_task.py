@@ -14,15 +14,16 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
-import submitit
-
 from chorus.errors import ChorusError
+from chorus.extras import require
 from chorus.files import read_json, write_json
 from chorus.runs.logs import last_step
 from chorus.runs.run_directory import RunDirectory
 from chorus.runs.stopping import StopRequest
 from chorus.scheduling.engines.slurm_queue import is_running
 from chorus.scheduling.engines.worker import HOPELESS, run_job
+
+submitit: Any = require("submitit", "--engine slurm")
 
 # Slurm pre-empts by SIGTERM, announces the end of the time by SIGUSR2 (submitit's choice), and people use SIGUSR1. The
 # alarm ends the grace period.
