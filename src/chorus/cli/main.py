@@ -29,6 +29,7 @@ COMMANDS = {
     "claims": ("chorus.cli.claims", "the paper's 44 claims and what your runs say of each"),
     "list": ("chorus.cli.list", "the presets, environments, scales, studies and runs"),
     "show": ("chorus.cli.show", "what a preset is made of, and where each number comes from"),
+    "completion": ("chorus.cli.completion", "completion of commands and options for your shell"),
 }
 _EPILOG = """first steps:
   chorus demo                                    the curse, in about ten minutes
