@@ -11,6 +11,8 @@ import tempfile
 FAST_TO_COMPILE = "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
 os.environ["NPROC"] = "1"
 os.environ["JAX_PLATFORMS"] = "cpu"
+# `chorus.train` trains here unless a test asks for a process, which would have to import and compile everything.
+os.environ["CHORUS_IN_PROCESS"] = "1"
 os.environ.setdefault("XLA_FLAGS", FAST_TO_COMPILE)
 
 # Every program is compiled once per test session: the workers of pytest-xdist and all processes that tests start

@@ -54,6 +54,8 @@ class Option:
     help: str
     flag: str | None = None
     """Name on the command line, without the dashes; a field without one is reached by its path."""
+    aliases: tuple[str, ...] = ()
+    """Other names of the flag, without the dashes."""
     unit: str | None = None
     """What the number counts, as the help shows it: STEPS, N, RATE."""
     within: Range | None = None

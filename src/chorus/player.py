@@ -1,6 +1,8 @@
 """A trained run that acts, with the `predict` signature that Stable-Baselines3's tools expect of a model."""
 
 import warnings
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +102,33 @@ class Player:
         evaluator = self.assembly.evaluator({self.policy_name: self.policy}, slots=slots)
         keys = evaluation_keys(seed, 0, self.policy_name)
         return evaluator.evaluate(self.params, self.policy_name, keys, Amount(episodes=-(-episodes // slots)))
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The episodes of one policy, and what their returns say about it."""
+
+    policy: str
+    episodes: list[EpisodeResult]
+
+    @cached_property
+    def returns(self) -> np.ndarray:
+        return np.array([episode.episodic_return for episode in self.episodes])
+
+    @property
+    def mean(self) -> float:
+        return float(self.returns.mean())
+
+    @cached_property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % bootstrap interval of the mean: over episodes of this run, not over runs."""
+        resampled = np.random.default_rng(0).choice(self.returns, (2_000, len(self.returns))).mean(axis=1)
+        low, high = np.percentile(resampled, [2.5, 97.5])
+        return float(low), float(high)
+
+    def __repr__(self) -> str:
+        low, high = self.interval
+        return f"{self.policy}: {self.mean:.2f} ({low:.2f} to {high:.2f}), {len(self.episodes)} episodes"
 
 
 def default_policy(assembly: Assembly) -> str:

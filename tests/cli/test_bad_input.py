@@ -10,9 +10,11 @@ import textwrap
 from pathlib import Path
 
 import gymnasium
+import numpy as np
 import pytest
 
 from chorus.cli.main import main
+from chorus.envs.gym import GymEnvs
 from chorus.errors import ChorusError
 from chorus.runs import resources
 from killing import PATIENCE_SECONDS, in_the_middle_of_an_iteration, wait_for
@@ -25,6 +27,11 @@ CERL_SAC = ("ensemble-sac-cerl", "--env", "Pendulum-v1")
 # (arguments after `chorus train`, what the sentence must contain: the value, and the remedy)
 WRONG_OPTIONS = [
     (("cerll", "--env", "CartPole-v1"), ("'cerll'", "did you mean 'cerl'?")),
+    (("dqn", "--env", "CartPole-v1"), ("'dqn'", "did you mean 'double-dqn'?")),
+    (("cerl,tandem", "--env", "CartPole-v1"), ("2 presets", "`chorus sweep --preset cerl tandem --env ID`")),
+    (("cerl", "CartPole-v1"), ("'CartPole-v1'", "`chorus train cerl --env CartPole-v1 ")),
+    (("cerl", "--env", "Breakout"), ("'Breakout'", "MinAtar/Breakout-v1 or ALE/Breakout-v5", "give one")),
+    (("cerl", "--env", "breakout"), ("'breakout'", "MinAtar/Breakout-v1 or ALE/Breakout-v5", "give one")),
     ((), ("a preset is missing", "chorus list")),
     (("cerl",), ("--env is missing", "chorus list envs")),
     (("cerl", "--env", "MinAtar/Brekout-v1"), ("'MinAtar/Brekout-v1'", "did you mean 'MinAtar/Breakout-v1'?")),
@@ -272,13 +279,54 @@ def test_a_path_that_cannot_be_written_is_refused_before_anything_is_said(tmp_pa
         (tmp_path / "closed").mkdir(mode=0o500)
         refuse(["train", *CARTPOLE, "--out", str(tmp_path / "closed")], capsys, "Permission denied", "another --out")
     assert {"file", "closed"} >= set(listing(tmp_path))
+    if Path("/proc").is_dir():
+        refuse(["train", *CARTPOLE, "--out", "/proc/x"], capsys, "/proc/x", "choose another --out")
 
 
 def test_a_finished_run_is_not_trained_again(finished, capsys):
     before = listing(finished)
     arguments = ["train", *RUNS["probe"], "--seed", "3", "--out", str(finished.parent)]
-    refuse(arguments, capsys, str(finished), f"chorus resume {finished}")
+    refuse(arguments, capsys, f"{finished} exists already and is finished", f"chorus evaluate {finished}", "--seed")
     assert listing(finished) == before
+
+
+def test_a_run_that_has_not_ended_is_to_be_resumed_by_a_path_that_the_shell_understands(finished, tmp_path, capsys):
+    out = tmp_path / "my runs"
+    run = Path(shutil.copytree(finished, out / finished.name))
+    status = json.loads((run / "status.json").read_text())
+    (run / "status.json").write_text(json.dumps({**status, "state": "stopped"}))
+    arguments = ["train", *RUNS["probe"], "--seed", "3", "--out", str(out)]
+    refuse(arguments, capsys, f"{run} exists already and has not ended", f"chorus resume '{run}'")
+
+
+def test_the_next_command_quotes_a_path_with_spaces(finished, tmp_path, capsys):
+    run = Path(shutil.copytree(finished, tmp_path / "my runs" / finished.name))
+    assert main(["resume", str(run), "--quiet"]) == 0
+    assert f"next: chorus evaluate '{run}' --episodes 100\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("preset", "env", "found"),
+    [
+        ("CERL", "minatar/breakout-v1", ("cerl", "MinAtar/Breakout-v1")),
+        ("Bootstrapped_DQN", "ale/breakout-V5", ("bootstrapped-dqn", "ALE/Breakout-v5")),
+        ("double-dqn", "cartpole", ("double-dqn", "CartPole-v1")),
+    ],
+)
+def test_names_are_found_up_to_case_and_without_a_version(capsys, preset, env, found):
+    assert main(["show", preset, "--env", env, "--json"]) == 0
+    said = capsys.readouterr()
+    config = json.loads(said.out)
+    assert (config["preset"], config["env"]["id"]) == found
+    assert ("'cartpole' is taken to be CartPole-v1" in said.err) == (env == "cartpole")
+
+
+def test_a_film_without_pygame_is_refused_with_what_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pygame", None)
+    envs = GymEnvs("CartPole-v1", 1, None, "rgb_array")
+    envs.reset(np.zeros(1, np.int64))
+    with pytest.raises(ChorusError, match=r"'CartPole-v1' cannot be filmed .*pygame.*; install what is missing, or le"):
+        envs.render()
 
 
 def test_another_runs_directory_is_not_touched(finished, tmp_path, capsys):

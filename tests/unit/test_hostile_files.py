@@ -121,7 +121,7 @@ WRONG = [3, 1.5, ["a"], {"a": 1}, b"x", object(), (1, 2), float("nan")]
 @pytest.mark.parametrize("field", ["preset", "env", "seed", "scale", "hyperparameters", "file", "options", "torso"])
 @pytest.mark.parametrize("value", WRONG, ids=lambda value: type(value).__name__)
 def test_a_request_of_wrong_types_is_refused(field, value):
-    if (field, type(value)) in {("seed", int), ("options", dict)}:
+    if (field, type(value)) in {("seed", int), ("options", dict), ("file", dict)}:
         pytest.skip("the right type")
     with pytest.raises(ChorusError, match=f"{field} is .*; it must be"):
         Request(**{"preset": "cerl", "env": "CartPole-v1", field: value})

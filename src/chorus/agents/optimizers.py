@@ -22,7 +22,8 @@ class Optimizer(Component, ABC, interface="optimizer"):
 
 
 def _learning_rate(default: float) -> Any:
-    return option(default, flag="learning-rate", unit="RATE", within=POSITIVE, help="step size of the optimizer")
+    about = {"flag": "learning-rate", "aliases": ("lr",), "unit": "RATE", "within": POSITIVE}
+    return option(default, **about, help="step size of the optimizer")
 
 
 def _epsilon(default: float) -> Any:

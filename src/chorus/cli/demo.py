@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 
 from chorus.cli.grid import add_dry_run, add_grid_options
-from chorus.cli.train_options import whole
+from chorus.cli.train_options import add_seeds
 
 
 def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
@@ -21,12 +21,7 @@ def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
         default="laptop",
         help="smoke: one or two minutes, to see that everything works; laptop: the demo itself (default: laptop)",
     )
-    parser.add_argument(
-        "--seeds",
-        type=whole,
-        metavar="S",
-        help="seeds 0 to S - 1 of each algorithm (default: 5; 10 with --long, 2 at smoke)",
-    )
+    add_seeds(parser, "algorithm", "5; 10 with --long, 2 at smoke")
     add_dry_run(parser)
     add_grid_options(parser)
 
@@ -35,6 +30,7 @@ def run(args: argparse.Namespace) -> int:
     from chorus.cli.grid import device_for, print_plan, run_jobs, suggested, write_findings
     from chorus.scheduling.jobs import jobs_of
     from chorus.studies.demo import DEMO, LONG
+    from chorus.studies.seeds import seeds_in_words
 
     part = LONG if args.long else DEMO
     if args.seeds is not None:
@@ -45,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     result = run_jobs(args, jobs, part.name)
     small = args.scale == "smoke"
-    tags = ["smoke"] * small + ([] if args.seeds is None else [f"{args.seeds}-seeds"])
+    tags = ["smoke"] * small + ([] if args.seeds is None else [f"{seeds_in_words(args.seeds)}-seeds"])
     folder = args.out / "reports" / "-".join([part.name.replace(" ", "-"), *tags])
     write_findings(jobs, folder, "The curse of diversity on MinAtar" + (" (smoke scale)" if small else ""))
     if small:

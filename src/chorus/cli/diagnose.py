@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 
 from chorus.cli.grid import add_dry_run, add_grid_options, given_options, suggested
-from chorus.cli.train_options import Defaults, whole
+from chorus.cli.train_options import Defaults, add_seeds, whole
 
 
 def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
@@ -26,9 +26,7 @@ def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
         help="budget and network together: smoke shows that everything works, in minutes; laptop takes hours on a CPU; "
         "paper what the paper used (default: laptop)",
     )
-    what.add_argument(
-        "--seeds", type=whole, metavar="S", help="seeds 0 to S - 1 of each algorithm (default: 3 for smoke, else 5)"
-    )
+    add_seeds(what, "algorithm", "3 for smoke, else 5")
     what.add_argument(
         "--members",
         type=whole,
@@ -55,14 +53,14 @@ def run(args: argparse.Namespace) -> int:
     from chorus.analysis.diagnosis import write_diagnosis
     from chorus.cli.answers import print_summary
     from chorus.cli.grid import device_for, print_plan, run_jobs
-    from chorus.envs.registry import describe
+    from chorus.envs.registry import describe, full_id
     from chorus.errors import ChorusError
     from chorus.scheduling.jobs import evaluated, jobs_of
     from chorus.spaces import Discrete
     from chorus.studies.diagnosis import SEEDS, Overrides, diagnosis
 
-    spec = describe(args.env)
-    seeds = SEEDS.at(args.scale) if args.seeds is None else args.seeds
+    spec = describe(full_id(args.env))
+    seeds = tuple(range(SEEDS.at(args.scale))) if args.seeds is None else args.seeds
     if args.members is not None and args.members < 2:
         raise ChorusError(f"--members is {args.members}; an ensemble to diagnose has at least 2")
     overrides = Overrides(members=args.members, total_steps=args.total_steps, max_episode_steps=args.max_episode_steps)
@@ -87,18 +85,19 @@ def run(args: argparse.Namespace) -> int:
 def page_name(args: argparse.Namespace, env_id: str) -> str:
     """The page's name, with every option that changes the runs, so that pages do not overwrite each other."""
     from chorus.config.identity import env_in_names
+    from chorus.studies.seeds import seeds_in_words
 
     wished = {
         "members": args.members,
         "steps": args.total_steps,
         "episode-steps": args.max_episode_steps,
-        "seeds": args.seeds,
+        "seeds": args.seeds and seeds_in_words(args.seeds),
     }
     told = [f"{value}-{name}" for name, value in wished.items() if value is not None]
     return "-".join(["diagnosis", env_in_names(env_id), args.scale, *told])
 
 
-def next_command(args: argparse.Namespace, seeds: int, open_questions: bool) -> str:
+def next_command(args: argparse.Namespace, seeds: Sequence[int], open_questions: bool) -> str:
     """The next command: a larger scale after smoke, twice the seeds if a question is open, else the report."""
     where = {name: getattr(args, name) for name in ("engine", "workers", "device", "out")}
     where |= given_options(args)
@@ -107,5 +106,9 @@ def next_command(args: argparse.Namespace, seeds: int, open_questions: bool) -> 
     if not open_questions:
         return f"{suggested('report', str(args.out))}      every figure and table of the runs there"
     wished = {name: getattr(args, name) for name in ("scale", "members", "total_steps", "max_episode_steps")}
-    command = suggested("diagnose", args.env, **wished, **where, seeds=2 * seeds)
+    # The same seeds and as many after them.
+    from chorus.studies.seeds import seeds_in_words
+
+    more = seeds_in_words((*seeds, *range(seeds[-1] + 1, seeds[-1] + 1 + len(seeds))))
+    command = suggested("diagnose", args.env, **wished, **where, seeds=more)
     return f"{command}      twice the seeds; finished runs are kept"

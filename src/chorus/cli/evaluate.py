@@ -59,11 +59,11 @@ def run(args: argparse.Namespace) -> int:
 def _print(player: "Player", results: list) -> None:
     import numpy as np
 
+    from chorus.player import Evaluation
     from chorus.training.decisions import diversity_measure
 
-    returns = np.array([result.episodic_return for result in results])
-    resampled = np.random.default_rng(0).choice(returns, (2_000, len(returns))).mean(axis=1)
-    low, high = np.percentile(resampled, [2.5, 97.5])
+    evaluation = Evaluation(player.policy_name, results)
+    returns, (low, high) = evaluation.returns, evaluation.interval
     lengths = np.array([result.length for result in results])
     diversity = np.average([result.diversity for result in results], weights=lengths)
     measure = diversity_measure(player.assembly.spec.actions)

@@ -10,8 +10,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
+from chorus.cli.consent import add_yes, ask_first
 from chorus.cli.main import INTERRUPTED
 from chorus.cli.train_options import add_out, whole
 from chorus.errors import ChorusError
@@ -52,6 +53,7 @@ def add_grid_options(parser: argparse.ArgumentParser) -> None:
     output = parser.add_argument_group("output")
     add_out(output)
     output.add_argument("--quiet", action="store_true", help="no progress, only the result")
+    add_yes(output)
 
 
 def add_dry_run(parser: argparse.ArgumentParser) -> None:
@@ -87,6 +89,7 @@ def run_jobs(args: argparse.Namespace, jobs: "Sequence[Job]", title: str) -> "Gr
         _print_outcome(result)
         return result
     engine = choose_engine(args.engine, todo, workers=args.workers, **options)
+    ask_first(*cost_left(todo, engine.workers), args.yes)
     try:
         # After connecting: Ray installs its own signal handler.
         with _terminated_like_interrupted():
@@ -162,21 +165,33 @@ def plan_lines(jobs: "Sequence[Job]") -> Iterator[str]:
 
 def plan(jobs: "Sequence[Job]", workers: int | None) -> str:
     """The number of runs, how many have ended, and the estimated cost of the rest."""
+    todo = [job for job in jobs if not job.has_ended]
+    said = f"{len(jobs)} runs, {len(jobs) - len(todo)} already ended"
+    return f"{said}: {cost_left(todo, workers).words if todo else 'nothing is left to do'}"
+
+
+class Cost(NamedTuple):
+    """What is left to pay, in words that say where the numbers come from."""
+
+    words: str
+    seconds: float
+    gpu_days: float
+
+
+def cost_left(todo: "Sequence[Job]", workers: int | None) -> Cost:
+    """The estimated cost of runs that have not ended, with this many at once; None is one core."""
     from chorus.runs.progress import duration
     from chorus.scheduling.costs import GPU_SOURCE, Forecast, cpu_source, gpu_words, on_gpu, work_left
 
-    todo = [job for job in jobs if not job.has_ended]
-    said = f"{len(jobs)} runs, {len(jobs) - len(todo)} already ended"
-    if not todo:
-        return f"{said}: nothing is left to do"
     shares = [(job, job.saved_step() / job.total_steps) for job in todo]
-    costs = []
+    costs, seconds = [], 0.0
     if gpu_days := work_left((job.config, share) for job, share in shares).gpu_days:
         costs.append(f"about {gpu_words(gpu_days)} ({GPU_SOURCE})")
     if on_cpu := [(job, share) for job, share in shares if not on_gpu(job.config)]:
-        left = duration(Forecast().left(on_cpu, (), workers or 1))
-        costs.append(f"about {left} {f'with {workers} at once' if workers else 'of one core'} ({cpu_source()})")
-    return f"{said}: {', and '.join(costs)}"
+        seconds = Forecast().left(on_cpu, (), workers or 1)
+        at_once = f"with {workers} at once" if workers else "of one core"
+        costs.append(f"about {duration(seconds)} {at_once} ({cpu_source()})")
+    return Cost(", and ".join(costs), seconds, gpu_days)
 
 
 def _print_outcome(result: "GridResult") -> None:

@@ -103,18 +103,15 @@ def first_sentence(component: type) -> str:
 
 
 def _envs() -> None:
-    import gymnasium
-
-    from chorus.envs.atari_games import games, is_atari
-    from chorus.envs.registry import JAX_ENVS, JAX_PATTERNS, env_sets
+    from chorus.envs.atari_games import games
+    from chorus.envs.registry import JAX_ENVS, JAX_PATTERNS, env_sets, known_ids
 
     print("\n".join([*sorted(JAX_ENVS), *(known.forms for known in JAX_PATTERNS)]))
     print("\nAtari (ALE/Breakout-v5 and BreakoutNoFrameskip-v4 are one environment, the paper's protocol):")
     print("\n".join(games()))
     sets = ", ".join(f"{name} ({len(ids)})" for name, ids in env_sets().items())
     print(f"\nsets: {sets}; `chorus list atari55` prints the ids of one")
-    others = ("phys2d/", "tabular/", "GymV")
-    registered = sorted(name for name in gymnasium.registry if not (name.startswith(others) or is_atari(name)))
+    registered = [name for name in known_ids() if name not in JAX_ENVS and name not in games()]
     print("\nregistered with Gymnasium here (with Box observations; flat ones where actions are a Box, too):")
     print("\n".join(registered))
     print("\nyours: my_package:MyEnv-v0 imports my_package, which registers MyEnv-v0")

@@ -3,6 +3,7 @@
 import argparse
 import importlib
 import re
+import shlex
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -28,6 +29,7 @@ COMMANDS = {
     "claims": ("chorus.cli.claims", "the paper's 44 claims and what your runs say of each"),
     "list": ("chorus.cli.list", "the presets, environments, scales, studies and runs"),
     "show": ("chorus.cli.show", "what a preset is made of, and where each number comes from"),
+    "completion": ("chorus.cli.completion", "completion of commands and options for your shell"),
 }
 _EPILOG = """first steps:
   chorus demo                                    the curse, in about ten minutes
@@ -173,6 +175,10 @@ def _about_unknown(word: str, command: str | None, given: Sequence[str]) -> str:
     if command is None:
         return f"'{word}' is not an option of `chorus`; `chorus --help` shows what can be given"
     name = word.split("=")[0]
+    if command == "train" and not word.startswith("-") and not any(one.partition("=")[0] == "--env" for one in given):
+        place = list(given).index(word)
+        again = shlex.join([*given[:place], "--env", *given[place:]])
+        return f"'{word}' has no option before it; if it is the environment, write `chorus {again}`"
     parser = Parser(add_help=False)
     importlib.import_module(COMMANDS[command][0]).configure(parser, given)
     options = re.findall(r"--[a-z-]+", parser.format_usage())

@@ -63,5 +63,5 @@ def report(path: Path) -> int:
     print(f"run: {path} ({status['state']}{': ' + status['reason'] if status['reason'] else ''})")
     if status["state"] == "diverged":
         return 1
-    print(f"next: chorus evaluate {path} --episodes 100")
+    print(f"next: {suggested('evaluate', str(path), episodes=100)}")
     return 0

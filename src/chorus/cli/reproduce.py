@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 
 from chorus.cli.grid import add_dry_run, add_grid_options
-from chorus.cli.train_options import add_hyperparameters, whole
+from chorus.cli.train_options import add_hyperparameters, add_seeds
 
 
 def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
@@ -27,9 +27,7 @@ def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
         metavar="NAME",
         help="only the discrete or only the continuous half of a figure that has both (default: all of it)",
     )
-    parser.add_argument(
-        "--seeds", type=whole, metavar="S", help="seeds 0 to S - 1 of each configuration (default: the study's)"
-    )
+    add_seeds(parser, "configuration", "the study's")
     add_hyperparameters(parser)
     add_dry_run(parser)
     add_grid_options(parser)
@@ -38,6 +36,7 @@ def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
 def run(args: argparse.Namespace) -> int:
     from chorus.cli.grid import device_for, print_plan, run_jobs, suggested, write_findings
     from chorus.scheduling.jobs import jobs_of
+    from chorus.studies.seeds import seeds_in_words
     from chorus.studies.table import find_study
 
     study = find_study(args.study)
@@ -57,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
         if args.scale == "laptop" and study.laptop:
             print(f"smaller than the paper: {study.laptop}")
         if args.seeds is not None:
-            print(f"seeds from --seeds, not the study's: {args.seeds} of each configuration")
+            print(f"seeds from --seeds, not the study's: {seeds_in_words(args.seeds)} of each configuration")
     if args.dry_run:
         print_plan(args, jobs)
         return 0
@@ -81,5 +80,8 @@ def _distinguish(args: argparse.Namespace) -> tuple[str, str]:
     if args.hyperparameters == "table":
         tag, said = f"{tag}-table", f"{said}, --hyperparameters table"
     if args.seeds is not None:
-        tag, said = f"{tag}-{args.seeds}-seeds", f"{said}, --seeds {args.seeds}"
+        from chorus.studies.seeds import seeds_in_words
+
+        words = seeds_in_words(args.seeds)
+        tag, said = f"{tag}-{words}-seeds", f"{said}, --seeds {words}"
     return tag, said

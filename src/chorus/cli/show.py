@@ -27,6 +27,7 @@ def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
 def run(args: argparse.Namespace) -> int:
     import json
 
+    from chorus.cli.grid import suggested
     from chorus.config.identity import run_name
     from chorus.config.presets import PRESETS, find_preset
     from chorus.config.resolution import read_file, resolve
@@ -57,8 +58,8 @@ def run(args: argparse.Namespace) -> int:
         print(f"  {path:<{width}}  {text:<24} {resolved.sources.get(path, 'given')}")
     print(f"\nparameters: {count_parameters(resolved.config, resolved.spec):,}")
     print(f"run name: {run_name(resolved)}")
-    plugins = "".join(f" --plugin {name}" for name in args.plugin)
-    print(f"next: chorus train {preset.name}{plugins} --env {resolved.config.env.id}")
+    plugins = [word for name in args.plugin for word in ("--plugin", name)]
+    print(f"next: {suggested('train', preset.name, *plugins, env=resolved.config.env.id)}")
     return 0
 
 

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 
 from chorus.cli.grid import add_dry_run, add_grid_options
-from chorus.cli.train_options import add_hyperparameters, add_scale, add_set, swept_settings, whole
+from chorus.cli.train_options import add_hyperparameters, add_scale, add_seeds, add_set, swept_settings
 
 
 def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
         help="environments, or sets of them by name: minatar5, atari4, atari55, mujoco4 (default: none, give one or "
         "more)",
     )
-    what.add_argument("--seeds", type=whole, default=1, metavar="S", help="seeds 0 to S - 1 of each (default: 1)")
+    add_seeds(what, "configuration", "1", default=(0,))
     add_scale(what, "smoke takes about 20 seconds per run, laptop minutes to hours on a CPU, paper what the paper used")
     add_hyperparameters(what)
     add_set(what, "and the values to run it with: members=5,10, or for lists agent.torso.dense=[128,64],[64,64]")

@@ -31,6 +31,22 @@ def whole(text: str) -> int:
     return read(text)
 
 
+def seeds(text: str) -> tuple[int, ...]:
+    from chorus.studies.seeds import read_seeds
+
+    return read_seeds("--seeds", text)
+
+
+def add_seeds(parser: Any, of: str, usual: str, default: tuple[int, ...] | None = None) -> None:
+    parser.add_argument(
+        "--seeds",
+        type=seeds,
+        metavar="S",
+        help=f"seeds 0 to S - 1 of each {of}, or which: 0-9, or 3,5,8 (default: {usual})",
+        default=default,
+    )
+
+
 def folder(text: str) -> Path:
     if not text.strip():
         raise argparse.ArgumentTypeError("an empty name is no folder")
@@ -113,7 +129,8 @@ def _add_setting(group: Any, setting: "Setting", defaults: "Defaults") -> None:
         choices = list(typing.get_args(setting.annotation))
         group.add_argument(f"--{setting.flag}", choices=choices, help=text)
     else:
-        group.add_argument(f"--{setting.flag}", type=_reader(setting), metavar=setting.option.unit, help=text)
+        names = [f"--{name}" for name in (setting.flag, *setting.option.aliases)]
+        group.add_argument(*names, type=_reader(setting), metavar=setting.option.unit, help=text)
 
 
 def _reader(setting: "Setting") -> Any:

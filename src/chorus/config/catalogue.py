@@ -44,6 +44,7 @@ _SINGLE = {"members", "shared_layers", "prior_scale"}
     group="dqn",
     fixes=_SINGLE,
     home="MinAtar/Breakout-v1",
+    also_called={"dqn", "ddqn"},
 )
 def double_dqn(config: RunConfig, row: ScaleRow) -> RunConfig:
     return config
@@ -56,6 +57,7 @@ def double_dqn(config: RunConfig, row: ScaleRow) -> RunConfig:
     source="paper section 3, algorithm 1; docs/equations.md E2",
     parent="double-dqn",
     role="ensemble",
+    also_called={"bootdqn", "boot-dqn", "ensemble-dqn", "ensemble"},
 )
 def bootstrapped_dqn(config: RunConfig, row: ScaleRow) -> RunConfig:
     return with_agent(

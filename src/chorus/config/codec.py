@@ -100,6 +100,9 @@ def _decode_leaf(option: Any, data: Any, path: str, problems: list[str]) -> Any:
         return data
     if wanted is float and isinstance(data, int) and not isinstance(data, bool):
         return float(data)
+    if wanted is int and isinstance(data, float) and data.is_integer() and abs(data) <= LARGEST_INTEGER:
+        # As written by hand: 1e5 steps.
+        return int(data)
     if wanted is float and isinstance(data, float) and not math.isfinite(data):
         problems.append(f"{path} is {data!r}; it must be a finite number")
     if not isinstance(data, wanted) or (wanted in (int, float) and isinstance(data, bool)):

@@ -38,7 +38,7 @@ RESERVED = frozenset(
         ),
         *("out", "quiet", "tensorboard", "track", "keep-replay", "json", "version", "engine", "workers"),
         *("address", "partition", "time", "gpus", "memory", "cpus-per-task", "account", "qos", "sbatch"),
-        *("dry-run", "policy", "episodes", "video", "long", "part"),
+        *("dry-run", "policy", "episodes", "video", "long", "part", "yes", "sort"),
     )
 )
 
@@ -245,6 +245,9 @@ def find_setting(name: str) -> Setting:
     key, path = name.removeprefix("--").replace("-", "_"), name.removesuffix(".kind")
     if key in by_key:
         return by_key[key]
+    for setting in by_key.values():
+        if key in setting.option.aliases:
+            return setting
     if path in by_path:
         # By its path a field is the same whichever component has it.
         return replace(by_path[path], flag=None)

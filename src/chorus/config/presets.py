@@ -40,6 +40,8 @@ class Preset:
     """An environment to show it in."""
     run_title: Callable[[RunConfig], str] | None
     """The title of a run where it depends on the configuration."""
+    also_called: frozenset[str]
+    """Names that people may look for it under; they are suggested, and name nothing."""
     titled: frozenset[str]
     """Paths of the settings that the title of a run states already."""
 
@@ -70,6 +72,7 @@ def preset(
     home: str | None = None,
     run_title: Callable[[RunConfig], str] | None = None,
     titled: frozenset[str] | set[str] = frozenset(),
+    also_called: frozenset[str] | set[str] = frozenset(),
 ) -> Callable[[Change], Change]:
     """Register a preset: decorates the function that turns the parent's configuration into its own.
 
@@ -103,6 +106,7 @@ def preset(
             home=home or (above.home if above else ""),
             run_title=run_title,
             titled=frozenset(titled),
+            also_called=frozenset(also_called),
         )
         return change
 
@@ -110,11 +114,18 @@ def preset(
 
 
 def find_preset(name: str) -> Preset:
-    if name not in PRESETS:
+    """By its name; capital letters, and underscores for hyphens, make no difference."""
+    plain = name.casefold().replace("_", "-")
+    if plain in PRESETS:
+        return PRESETS[plain]
+    parts = [part.strip() for part in plain.split(",")]
+    if len(parts) > 1 and all(part in PRESETS for part in parts):
         raise ChorusError(
-            f"the preset '{name}' is not known{did_you_mean(name, PRESETS)} (a preset of your own needs its --plugin)"
+            f"'{name}' are {len(parts)} presets; for several use `chorus sweep --preset {' '.join(parts)} --env ID`"
         )
-    return PRESETS[name]
+    called = next((preset.name for preset in PRESETS.values() if plain in preset.also_called), None)
+    hint = f"; did you mean '{called}'?" if called else did_you_mean(name, PRESETS)
+    raise ChorusError(f"the preset '{name}' is not known{hint} (a preset of your own needs its --plugin)")
 
 
 def with_agent(config: RunConfig, **changes: Any) -> RunConfig:

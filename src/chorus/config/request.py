@@ -18,7 +18,7 @@ _TYPES: dict[str, tuple[tuple[type, ...], str]] = {
     "seed": ((int, NoneType), "a whole number"),
     "scale": _TEXT,
     "hyperparameters": _TEXT,
-    "file": ((Path, NoneType), "a path"),
+    "file": ((Path, Mapping, NoneType), "a path or a mapping"),
     "options": ((Mapping,), "a mapping of names to values"),
     "eval_members": _FLAG,
     "torso": ((CustomTorso, NoneType), "a torso"),
@@ -40,7 +40,8 @@ class Request:
     seed: int | None = None
     scale: Scale | None = None
     hyperparameters: Hyperparameters | None = None
-    file: Path | None = None
+    file: Path | Mapping[str, Any] | None = None
+    """A configuration file or its content, laid over the preset."""
     options: Mapping[str, Any] = field(default_factory=dict)
     eval_members: bool = False
     torso: CustomTorso | None = None
@@ -48,6 +49,11 @@ class Request:
     study: str | None = None
     problems: tuple[str, ...] = ()
     """Sentences about input that could not be read; reported with everything else that is wrong."""
+
+    @property
+    def origin(self) -> str:
+        """What sentences call the configuration that was given."""
+        return str(self.file) if isinstance(self.file, Path) else "config"
 
     def __post_init__(self) -> None:
         wrong = [

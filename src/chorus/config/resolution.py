@@ -5,7 +5,7 @@ single options. One error lists all problems of a request.
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from chorus.config.presets import PRESETS, Preset, find_preset
 from chorus.config.request import Request
 from chorus.config.schema import SCALES, Hyperparameters, RunConfig, Scale
 from chorus.config.validation import find_problems
-from chorus.envs.registry import describe
+from chorus.envs.registry import describe, full_id
 from chorus.envs.spec import EnvSpec
 from chorus.errors import ChorusError
 from chorus.files import read_json_or_yaml
@@ -87,7 +87,8 @@ def resolve(request: Request) -> Resolved:
     assert layers is not None
     default, sources = layers
     problems.catch(lambda: _check_table(start.spec, start.preset, default))
-    config = lay_over(default, stored, sources, f"file {request.file}", problems, WHOLE_IN_FILES)
+    origin = f"file {request.origin}" if isinstance(request.file, Path) else request.origin
+    config = lay_over(default, stored, sources, origin, problems, WHOLE_IN_FILES)
     config = _with_options(config, given, start.preset, sources, problems)
     config = replace(
         config,
@@ -112,7 +113,7 @@ def resolve(request: Request) -> Resolved:
 def _start(request: Request, stored: dict[str, Any], problems: _Problems) -> _Start:
     preset = problems.catch(lambda: _find_preset(request, stored))
     stored_env = stored.get("env", {}).get("id")
-    spec = problems.catch(lambda: describe(_wanted("--env", request.env, stored_env, "list envs")))
+    spec = problems.catch(lambda: describe(full_id(_wanted("--env", request.env, stored_env, "list envs"))))
     problems.catch(lambda: _check_labels(request, stored))
     scale: Scale = request.scale or stored.get("scale") or "laptop"
     hyperparameters: Hyperparameters = request.hyperparameters or stored.get("hyperparameters") or "code"
@@ -138,7 +139,7 @@ def _find_preset(request: Request, stored: dict[str, Any]) -> Preset:
     preset = find_preset(_wanted("a preset", request.preset, stored.get("preset"), "list"))
     if stored.get("preset", preset.name) != preset.name:
         raise ChorusError(
-            f"{request.file} is a configuration of '{stored['preset']}', not of '{preset.name}'; leave out the "
+            f"{request.origin} is a configuration of '{stored['preset']}', not of '{preset.name}'; leave out the "
             "preset, or take the algorithm's own parts out of the file"
         )
     return preset
@@ -155,7 +156,7 @@ def _check_labels(request: Request, stored: dict[str, Any]) -> None:
     for name, asked in {"scale": request.scale, "hyperparameters": request.hyperparameters}.items():
         if asked is not None and stored.get(name, asked) != asked:
             raise ChorusError(
-                f"{request.file} is a configuration with {name} '{stored[name]}', not '{asked}', and its numbers are "
+                f"{request.origin} is a configuration with {name} '{stored[name]}', not '{asked}', and its numbers are "
                 f"those; leave out --{name}, or take '{name}' and the numbers that shall change out of the file"
             )
 
@@ -172,10 +173,14 @@ def _check_table(spec: EnvSpec, preset: Preset, config: RunConfig) -> None:
         )
 
 
-def read_file(path: Path | None) -> dict[str, Any]:
-    """A configuration file, or a part of one, in JSON or YAML."""
+def read_file(path: Path | Mapping[str, Any] | None) -> dict[str, Any]:
+    """A configuration file, or a part of one, in JSON or YAML, or what it would hold."""
     if path is None:
         return {}
+    if isinstance(path, Mapping):
+        stored = dict(path)
+        _check_head(stored, "config")
+        return stored
     try:
         stored = read_json_or_yaml(path)
     except (OSError, ValueError) as problem:

@@ -7,6 +7,7 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
+from chorus.envs.given import find_maker, make_given, time_limit
 from chorus.envs.mujoco_setup import set_up_mujoco
 from chorus.envs.spec import EnvSpec, StepResult
 from chorus.errors import ChorusError
@@ -58,8 +59,11 @@ class GymEnvs:
             frame: Any = self._envs[0].render()
         except Exception as problem:  # rendering may need a package, a driver or a display that is missing
             require_named(problem, f"a video of '{self.spec.id}'")
+            missing = isinstance(problem, ImportError | gymnasium.error.DependencyNotInstalled)
+            remedy = "install what is missing" if missing else "its render() must work by itself"
+            reason = f"{type(problem).__name__}: {' '.join(str(problem).split())}"
             raise ChorusError(
-                f"'{self.spec.id}' cannot be filmed ({type(problem).__name__}: {problem}); install what it names"
+                f"'{self.spec.id}' cannot be filmed ({reason}); {remedy}, or leave out --video"
             ) from problem
         if frame is None:
             raise ChorusError(f"'{self.spec.id}' cannot be filmed: its render() returns nothing in rgb_array mode")
@@ -72,8 +76,9 @@ class GymEnvs:
 
 def make(env_id: str, max_episode_steps: int | None, render_mode: str | None) -> gymnasium.Env:
     # Only what was asked for is passed on: many constructors do not take `render_mode`.
-    overrides = {"max_episode_steps": max_episode_steps, "render_mode": render_mode}
-    given: dict[str, Any] = {name: value for name, value in overrides.items() if value is not None}
+    rendered: dict[str, Any] = {} if render_mode is None else {"render_mode": render_mode}
+    limited: dict[str, Any] = {} if max_episode_steps is None else {"max_episode_steps": max_episode_steps}
+    maker = None
     try:
         with warnings.catch_warnings():
             # Environments that cannot render are reported below, or when rendering is asked for.
@@ -81,7 +86,12 @@ def make(env_id: str, max_episode_steps: int | None, render_mode: str | None) ->
             # The paper's tasks are MuJoCo's v4; newer versions do not matter.
             warnings.filterwarnings("ignore", message=r"(?s).*is out of date")
             set_up_mujoco(render_mode)
-            return gymnasium.make(env_id, **given)
+            maker = find_maker(env_id)
+            if maker is not None:
+                return make_given(maker, max_episode_steps, rendered)
+            return gymnasium.make(env_id, **rendered, **limited)
+    except ChorusError:
+        raise
     except (gymnasium.error.Error, ImportError) as problem:
         require_named(problem, f"'{env_id}'")
         raise ChorusError(
@@ -95,9 +105,9 @@ def make(env_id: str, max_episode_steps: int | None, render_mode: str | None) ->
             raise ChorusError(
                 f"'{env_id}' cannot be filmed ({reason}); its constructor must take render_mode='{render_mode}'"
             ) from problem
+        called = f"gymnasium.make('{env_id}')" if maker is None else f"{env_id.partition(':')[2]}()"
         raise ChorusError(
-            f"the environment '{env_id}' cannot be made: its constructor raised {reason}; "
-            f"gymnasium.make('{env_id}') must work by itself"
+            f"the environment '{env_id}' cannot be made: its constructor raised {reason}; {called} must work by itself"
         ) from problem
 
 
@@ -129,7 +139,7 @@ def describe(env_id: str, env: gymnasium.Env) -> EnvSpec:
         observation_shape=shape,
         observation_dtype=_storage_dtype(observation.dtype),
         actions=actions,
-        max_episode_steps=known.max_episode_steps if known is not None else None,
+        max_episode_steps=time_limit(env),
         channels_first=channels_first,
         solved_return=known.reward_threshold if known is not None else None,
     )

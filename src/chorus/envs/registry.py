@@ -4,11 +4,13 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+import gymnasium
+
 from chorus.envs import atari, deep_sea, gym, minatar, probes
-from chorus.envs.atari_games import is_atari, named_sets
+from chorus.envs.atari_games import games, is_atari, named_sets
 from chorus.envs.minatar import GAMES
 from chorus.envs.spec import EnvSpec, HostEnvs, JaxEnv
-from chorus.errors import ChorusError, did_you_mean
+from chorus.errors import ChorusError, did_you_mean, warn
 
 
 class JaxKind(NamedTuple):
@@ -93,6 +95,39 @@ def make_host(
     return gym.GymEnvs(env_id, slots, max_episode_steps, render_mode)
 
 
+# Gymnasium's copies of environments under other names.
+_COPIES = ("phys2d/", "tabular/", "GymV")
+
+
+def known_ids() -> list[str]:
+    """Every id that is known here without importing anything else."""
+    others = (name for name in gymnasium.registry if not (name.startswith(_COPIES) or is_atari(name)))
+    return [*JAX_ENVS, *games(), *sorted(others)]
+
+
+def full_id(name: str) -> str:
+    """The id that a name stands for: `minatar/breakout-v1` up to case, `cartpole` without its version.
+
+    A name that is none, or not known, is returned as it is.
+    """
+    if ":" in name or is_jax(name) or is_atari(name) or name in gymnasium.registry:
+        return name
+    same = [known for known in known_ids() if known.casefold() == name.casefold()]
+    if len(same) == 1:
+        return same[0]
+    found: dict[str, list[tuple[int, str]]] = {}
+    for known in known_ids():
+        parts = re.fullmatch(r"(.*?)-v(\d+)", known)
+        if parts and parts[1].rpartition("/")[2].casefold() == name.casefold():
+            found.setdefault(parts[1], []).append((int(parts[2]), known))
+    newest = [max(versions)[1] for versions in found.values()]
+    if len(newest) > 1:
+        raise ChorusError(f"the environment '{name}' may be {' or '.join(newest)}; give one of them")
+    if newest:
+        warn(f"the environment '{name}' is taken to be {newest[0]}")
+    return newest[0] if newest else name
+
+
 def describe(env_id: str, max_episode_steps: int | None = None) -> EnvSpec:
     """The description of an environment; a Gymnasium one is constructed for it and closed."""
     if kind := _jax_kind(env_id):
@@ -119,4 +154,4 @@ def env_sets() -> dict[str, tuple[str, ...]]:
 def expand(names: Iterable[str]) -> tuple[str, ...]:
     """Replace the names of sets by their ids and remove duplicates."""
     sets = env_sets()
-    return tuple(dict.fromkeys(env for name in names for env in sets.get(name, (name,))))
+    return tuple(dict.fromkeys(env for name in names for env in sets.get(name) or (full_id(name),)))

@@ -43,17 +43,23 @@ def create_run(resolved: Resolved, out: Path, **switches: bool) -> tuple[Assembl
     `switches` are tensorboard, track and keep_replay.
     """
     check_packages(switches)
-    path = out / run_name(resolved)
-    return _create(path, resolved.config, {**describe_run(resolved), **switches}), path
+    path = planned_path(resolved, out)
+    return create_directory(path, resolved.config, {**describe_run(resolved), **switches}), path
 
 
-def _create(path: Path, config: RunConfig, about: Mapping[str, Any]) -> Assembly:
+def planned_path(resolved: Resolved, out: Path) -> Path:
+    """The directory of a run that may exist already."""
+    return out / run_name(resolved)
+
+
+def create_directory(path: Path, config: RunConfig, about: Mapping[str, Any]) -> Assembly:
+    """The parts of a new run and its directory; `about` is added to its `meta.json`."""
     prepare(config.runtime)
     assembly = Assembly.of(config)
     assembly.check_network()
     directory = RunDirectory(path)
-    if directory.exists() and directory.read_config() != config.to_json():
-        raise ChorusError(f"{path} is another run's directory: its config.json differs; choose another --out")
+    if directory.exists():
+        directory.check_same(config.to_json())
     assembly.check_resources(path)
     directory.create(config.to_json(), {**provenance(), **about})
     return assembly
@@ -74,7 +80,7 @@ def start_run(
     """
     if RunDirectory(path).exists():
         return resume_run(path, progress, patience_seconds=patience_seconds, stop=stop)
-    return train_run(_create(path, config, about), path, progress, stop=stop)
+    return train_run(create_directory(path, config, about), path, progress, stop=stop)
 
 
 def resume_run(

@@ -2,7 +2,8 @@
 
 import sys
 import time
-from typing import Protocol, TextIO, runtime_checkable
+from collections.abc import Mapping
+from typing import Any, Protocol, TextIO, runtime_checkable
 
 from rich.console import Console
 from rich.progress import (
@@ -29,6 +30,14 @@ class ProgressView(Protocol):
         """What is going on: training, evaluating, saving."""
         ...
 
+    def episode(self, record: Mapping[str, Any]) -> None:
+        """A training episode has ended: its line of episodes.jsonl."""
+        ...
+
+    def iteration(self, record: Mapping[str, Any]) -> None:
+        """An iteration has been saved: iteration, step, frames and metrics."""
+        ...
+
     def say(self, message: str) -> None: ...
 
     def close(self) -> None: ...
@@ -44,6 +53,12 @@ class Silent:
         pass
 
     def update(self, snapshot: object) -> None:
+        pass
+
+    def episode(self, record: Mapping[str, Any]) -> None:
+        pass
+
+    def iteration(self, record: Mapping[str, Any]) -> None:
         pass
 
     def phase(self, name: str) -> None:
@@ -64,6 +79,12 @@ class PlainText:
 
     def say(self, message: str) -> None:
         print(message, file=self._stream, flush=True)
+
+    def episode(self, record: Mapping[str, Any]) -> None:
+        pass
+
+    def iteration(self, record: Mapping[str, Any]) -> None:
+        pass
 
     def close(self) -> None:
         pass
@@ -101,6 +122,12 @@ class Bar:
 
     def phase(self, name: str) -> None:
         self._progress.update(self._task, phase=name)
+
+    def episode(self, record: Mapping[str, Any]) -> None:
+        pass
+
+    def iteration(self, record: Mapping[str, Any]) -> None:
+        pass
 
     def say(self, message: str) -> None:
         self._progress.console.print(message, markup=False, highlight=False, soft_wrap=True)

@@ -167,7 +167,11 @@ def _remedy(layout: RingLayout, size_of: Callable[[RingLayout], int], free: int)
 
 
 def free_disk_bytes(path: Path) -> int:
-    return shutil.disk_usage(_existing(path)).free
+    disk = shutil.disk_usage(_existing(path))
+    if not disk.total:
+        # As /proc, which holds no files of anybody.
+        raise ChorusError(f"{path} is on a file system that stores nothing; choose another --out")
+    return disk.free
 
 
 def _existing(path: Path) -> Path:

@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import platform
+import shlex
 import shutil
 import time
 from collections.abc import Iterator, Mapping
@@ -65,6 +66,16 @@ class RunDirectory:
                 f"{self.path} cannot be read ({problem.strerror}); choose another --out, or check its permissions"
             ) from problem
 
+    def check_same(self, config: dict[str, Any]) -> None:
+        """Refuse a directory whose run has another configuration."""
+        if self.read_config() != config:
+            raise ChorusError(f"{self.path} is another run's directory: its config.json differs; choose another --out")
+
+    def check_new(self) -> None:
+        """Refuse a directory that exists."""
+        if os.path.lexists(self.path) and not self._is_abandoned():
+            raise self._not_created(FileExistsError())
+
     def create(self, config: dict[str, Any], meta: dict[str, Any]) -> None:
         """Create the directory of a new run, which must not exist.
 
@@ -87,7 +98,7 @@ class RunDirectory:
 
     def _remove_abandoned(self) -> None:
         """Remove what processes left that were killed while they created this directory."""
-        if self.path.is_dir() and all(is_unfinished(file) for file in self.path.iterdir()):
+        if self._is_abandoned():
             shutil.rmtree(self.path, ignore_errors=True)
         start = f".{self.path.name}.{platform.node()}."
         for folder in self.path.parent.glob(f".*{_NEW}"):
@@ -95,10 +106,20 @@ class RunDirectory:
             if folder.name.startswith(start) and owner.isdecimal() and not is_alive(int(owner)):
                 shutil.rmtree(folder, ignore_errors=True)
 
+    def _is_abandoned(self) -> bool:
+        return self.path.is_dir() and all(is_unfinished(file) for file in self.path.iterdir())
+
     def _not_created(self, problem: OSError) -> ChorusError:
         if self.exists():
+            state, quoted = self.read_status()["state"], shlex.quote(str(self.path))
+            if self.has_ended():
+                return ChorusError(
+                    f"{self.path} exists already and is {state}: play it with `chorus evaluate {quoted}`, or choose "
+                    "another --seed or --out for another run"
+                )
             return ChorusError(
-                f"{self.path} exists already; resume it with `chorus resume {self.path}`, or choose another --out"
+                f"{self.path} exists already and has not ended; resume it with `chorus resume {quoted}`, or choose "
+                "another --out"
             )
         if os.path.lexists(self.path):
             return ChorusError(

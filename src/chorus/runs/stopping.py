@@ -28,6 +28,11 @@ class StopRequest:
     def ask(self) -> None:
         self.asked = True
 
+    @property
+    def signalled(self) -> bool:
+        """Whether a signal asked, and not the program itself."""
+        return self._first is not None
+
     @contextlib.contextmanager
     def listening(self, signals: Sequence[int] = SIGNALS) -> Iterator["StopRequest"]:
         """Let signals ask while this lasts; only a program's main thread gets any."""

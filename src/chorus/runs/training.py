@@ -6,6 +6,7 @@ is killed at any instant and resumed writes the same bytes as one that was never
 
 import os
 import resource
+import shlex
 import time
 import zlib
 from dataclasses import dataclass
@@ -135,7 +136,7 @@ class Training:
                 path = self.directory.path
                 raise ChorusError(
                     f"the disk of {path} is full ({problem}); its checkpoints are kept: make room, and resume it with "
-                    f"`chorus resume {path}`"
+                    f"`chorus resume {shlex.quote(str(path))}`"
                 ) from problem
         finally:
             self.progress.close()
@@ -172,13 +173,15 @@ class Training:
             if kept:
                 ring.protect(kept[0].cursor)
             state, step, metrics, timings = self._iterate(state, ring, iteration, step)
-            self._log(iteration, step, metrics)
+            done = self._log(iteration, step, metrics)
             if len(self.diverged) == self.loop.members:
+                self.progress.iteration(done)
                 return self._end("diverged", iteration, "no member has finite values any more")
             saved, costs = self._save(state, ring, iteration, step, kept[-1] if kept else None)
             kept = [*kept, saved][-checkpoint.KEPT :]
             self._log_timings(iteration, step, timings | costs)
             self.directory.write_status("running", iteration=iteration, **self._marked())
+            self.progress.iteration(done)
         return self._end("finished", schedule.iterations, None)
 
     def _asked_to_stop(self) -> bool:
@@ -235,8 +238,10 @@ class Training:
             finished = episodes.record(event)
             self.exploration.record(event, finished)
             for episode in finished:
-                self.directory.log("episodes.jsonl", episode_line(iteration, event.step, episode))
+                line = episode_line(iteration, event.step, episode)
+                self.directory.log("episodes.jsonl", line)
                 self.directory.flush_logs()
+                self.progress.episode(line)
             self.progress.advance(event.step)
             if self.stop.asked and not self.stop.announced:
                 self._announce_stop(iteration, last)
@@ -299,8 +304,8 @@ class Training:
             metrics |= summarise(results, name, self.evaluator.actions)
         return metrics
 
-    def _log(self, iteration: int, step: int, metrics: dict[str, float]) -> None:
-        """Strict JSON has no NaN: undefined values are left out."""
+    def _log(self, iteration: int, step: int, metrics: dict[str, float]) -> dict[str, Any]:
+        """What was logged. Strict JSON has no NaN: undefined values are left out."""
         defined = {name: value for name, value in metrics.items() if np.isfinite(value)}
         place = {"iteration": iteration, "step": step, "frames": step * self.action_repeat}
         for name, value in defined.items():
@@ -309,6 +314,7 @@ class Training:
             tracker.log(step, defined)
         if (visits := self.exploration.visit_map()) is not None:
             self.directory.write_visits(iteration, step, visits.tolist())
+        return {**place, "metrics": defined}
 
     def _log_timings(self, iteration: int, step: int, timings: dict[str, float]) -> None:
         for name, value in timings.items():

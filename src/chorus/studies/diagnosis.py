@@ -45,7 +45,7 @@ def larger_buffer(spec: EnvSpec, scale: Scale, total_steps: int | None = None) -
     return larger if larger >= WORTH_TRYING * row.buffer else None
 
 
-def diagnosis(spec: EnvSpec, scale: Scale, seeds: int, overrides: Overrides) -> Part:
+def diagnosis(spec: EnvSpec, scale: Scale, seeds: int | tuple[int, ...], overrides: Overrides) -> Part:
     """The runs of a diagnosis, as one part of a study."""
     presets = _BY_FAMILY.get(spec.family, DISCRETE)
     common = {"total_steps": (overrides.total_steps,), "max_episode_steps": (overrides.max_episode_steps,)}

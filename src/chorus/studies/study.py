@@ -31,10 +31,11 @@ class Scaled(Generic[Value]):
 
 @dataclass(frozen=True)
 class EnvironmentSet:
-    """Environments, and the number of seeds in each."""
+    """Environments, and the seeds in each."""
 
     envs: tuple[str, ...]
-    seeds: int
+    seeds: int | tuple[int, ...]
+    """How many, from 0 on, or which."""
 
 
 @dataclass(frozen=True)
@@ -71,8 +72,8 @@ class Part:
     environments: Scaled[EnvironmentSet]
     arms: tuple[Arm, ...]
 
-    def with_seeds(self, seeds: int) -> "Part":
-        """The same part with this many seeds per configuration."""
+    def with_seeds(self, seeds: int | tuple[int, ...]) -> "Part":
+        """The same part with this many seeds, or with these, per configuration."""
         environments = Scaled(**{scale: replace(at, seeds=seeds) for scale, at in vars(self.environments).items()})
         return replace(self, environments=environments, arms=tuple(replace(arm, seeds=None) for arm in self.arms))
 
@@ -97,18 +98,18 @@ class Part:
                 swept=arm.swept(scale),
                 study=study,
             )
-            for seed in first_seeds(self.most_seeds(scale))
+            for seed in sorted({seed for arm in self.arms for seed in self._seeds(arm, scale)})
             for env in environments.envs
             for arm, options in variants
-            if seed < self._seeds(arm, scale)
+            if seed in self._seeds(arm, scale)
         ]
 
     def most_seeds(self, scale: Scale) -> int:
         """The number of seeds of the configuration that has most."""
-        return max(self._seeds(arm, scale) for arm in self.arms)
+        return max(len(self._seeds(arm, scale)) for arm in self.arms)
 
-    def _seeds(self, arm: Arm, scale: Scale) -> int:
-        return arm.seeds.at(scale) if arm.seeds else self.environments.at(scale).seeds
+    def _seeds(self, arm: Arm, scale: Scale) -> Sequence[int]:
+        return chosen_seeds(arm.seeds.at(scale) if arm.seeds else self.environments.at(scale).seeds)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,10 +146,13 @@ class Study:
         return tuple(one for one in self.parts if one.name == part)
 
 
-def first_seeds(count: int) -> range:
-    if count < 1:
-        raise ChorusError(f"--seeds is {count}; it must be at least 1")
-    return range(count)
+def chosen_seeds(seeds: int | tuple[int, ...]) -> Sequence[int]:
+    """These seeds, or so many from 0 on."""
+    if isinstance(seeds, tuple):
+        return seeds
+    if seeds < 1:
+        raise ChorusError(f"--seeds is {seeds}; it must be at least 1")
+    return range(seeds)
 
 
 def in_turn(lists: Sequence[Sequence[Item]]) -> list[Item]:

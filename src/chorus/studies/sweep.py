@@ -11,7 +11,7 @@ from chorus.config.resolution import Request, option_applies
 from chorus.config.schema import Hyperparameters, Scale
 from chorus.envs.registry import expand
 from chorus.errors import ChorusError
-from chorus.studies.study import first_seeds, in_turn
+from chorus.studies.study import chosen_seeds, in_turn
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +20,7 @@ class Sweep:
 
     presets: Sequence[str]
     envs: Sequence[str]
-    seeds: int
+    seeds: int | tuple[int, ...]
     scale: Scale | None = None
     hyperparameters: Hyperparameters | None = None
     settings: Mapping[str, Sequence[Any]]
@@ -38,7 +38,7 @@ class Sweep:
                 options=options,
                 swept=tuple(name for name in options if len(self.settings[name]) > 1),
             )
-            for seed in first_seeds(self.seeds)
+            for seed in chosen_seeds(self.seeds)
             for env in expand(self.envs)
             for preset, options in variants
         ]

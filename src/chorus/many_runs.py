@@ -1,0 +1,160 @@
+"""The Python interface for many runs: `sweep`, `diagnose`, `report` and `claims`, as the commands of these names."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from chorus.analysis.diagnosis import write_diagnosis
+from chorus.analysis.findings import Summary
+from chorus.analysis.ledger import Entry, evaluate
+from chorus.analysis.loading import load_runs
+from chorus.analysis.report import write_dataset_report
+from chorus.arguments import as_path, check_flags, plain, read_value, whole_number
+from chorus.config.options import find_setting
+from chorus.config.schema import Hyperparameters, Scale
+from chorus.envs.registry import describe, full_id
+from chorus.errors import ChorusError
+from chorus.plugins import load_plugins, load_recorded
+from chorus.run_handle import Run
+from chorus.scheduling.engines import choose_engine
+from chorus.scheduling.grid import run_grid
+from chorus.scheduling.jobs import Job, evaluated, jobs_for, jobs_of
+from chorus.spaces import Discrete
+from chorus.studies.diagnosis import SEEDS, Overrides, diagnosis
+from chorus.studies.seeds import read_seeds
+from chorus.studies.sweep import Sweep
+
+Runs = str | Path | Iterable[str | Path]
+
+
+def sweep(
+    presets: str | Sequence[str],
+    envs: str | Sequence[str],
+    seeds: int | str | Sequence[int] = 1,
+    *,
+    scale: Scale | None = None,
+    hyperparameters: Hyperparameters | None = None,
+    settings: Mapping[str, Any] | None = None,
+    out: str | Path = "runs",
+    engine: str = "local",
+    workers: int | None = None,
+    quiet: bool = False,
+    plugins: Iterable[str] = (),
+    **engine_options: Any,
+) -> list[Run]:
+    """Run every combination of presets, environments, seeds and settings; returns the runs.
+
+    Runs that have ended are skipped, and interrupted runs are resumed. `seeds` is a number of seeds, a text such as
+    "0-9", or a list. `settings` maps options to a value or a list of values: `{"members": [5, 10]}`; for an option
+    that is itself a list, give a list of lists. Runs that failed are named in the error that is raised in the end.
+    """
+    check_flags(quiet=quiet)
+    load_plugins(plugins)
+    grid = Sweep(
+        presets=_names("presets", presets),
+        envs=_names("envs", envs),
+        seeds=read_seeds("seeds", seeds),
+        scale=scale,
+        hyperparameters=hyperparameters,
+        settings=_values(settings or {}),
+    )
+    grid.left_out()
+    jobs = jobs_for(grid.requests(), as_path("out", out))
+    return _run(jobs, engine, workers, quiet, "sweep", engine_options)
+
+
+def diagnose(
+    env: str,
+    *,
+    scale: Scale = "laptop",
+    seeds: int | str | Sequence[int] | None = None,
+    members: int | None = None,
+    total_steps: float | None = None,
+    max_episode_steps: int | None = None,
+    out: str | Path = "runs",
+    page: str | Path | None = None,
+    engine: str = "local",
+    workers: int | None = None,
+    quiet: bool = False,
+    plugins: Iterable[str] = (),
+    **engine_options: Any,
+) -> Summary:
+    """Train what `chorus diagnose` trains, write its page, and return its findings and its advice.
+
+    The page is `reports/diagnosis.html` in the folder of the runs, unless `page` names another file.
+    """
+    check_flags(quiet=quiet)
+    load_plugins(plugins)
+    if not isinstance(env, str):
+        raise ChorusError(f"env is {env!r}; it must be an environment id, or module:Name of a class")
+    if scale not in ("smoke", "laptop", "paper"):
+        raise ChorusError(f"scale is {scale!r}; it must be one of smoke, laptop, paper")
+    spec = describe(full_id(env))
+    overrides = Overrides(
+        members=None if members is None else whole_number("members", members, least=2),
+        total_steps=None if total_steps is None else whole_number("total_steps", total_steps, least=1),
+        max_episode_steps=None
+        if max_episode_steps is None
+        else whole_number("max_episode_steps", max_episode_steps, least=1),
+    )
+    chosen = read_seeds("seeds", SEEDS.at(scale) if seeds is None else seeds)
+    folder = as_path("out", out)
+    jobs = jobs_of(diagnosis(spec, scale, chosen, overrides), scale, folder)
+    _run(jobs, engine, workers, quiet, f"diagnosis of {spec.id}", engine_options)
+    target = folder / "reports" / "diagnosis.html" if page is None else as_path("page", page)
+    actions = spec.actions.count if isinstance(spec.actions, Discrete) else None
+    return write_diagnosis(evaluated(jobs), spec.id, target, actions=actions)
+
+
+def report(runs: Runs, out: str | Path = "report.html", *, title: str | None = None, seed: int = 0) -> Summary:
+    """Write the page of `chorus report` about runs or folders of runs; returns its findings."""
+    dataset = load_runs(_paths(runs))
+    recorded = (run.meta.get("plugins") for run in dataset.runs)
+    load_recorded({name: None for names in recorded if isinstance(names, list) for name in names})
+    root = whole_number("seed", seed, least=0)
+    return write_dataset_report(dataset, as_path("out", out), title=title, seed=root)
+
+
+def claims(runs: Runs = "runs") -> tuple[Entry, ...]:
+    """The paper's claims, and what these runs say about each."""
+    paths = _paths(runs)
+    return evaluate(load_runs(paths) if any(path.exists() for path in paths) else None)
+
+
+def _run(
+    jobs: list[Job], engine: str, workers: int | None, quiet: bool, title: str, options: Mapping[str, Any]
+) -> list[Run]:
+    todo = [job for job in jobs if not job.has_ended]
+    if todo:
+        count = None if workers is None else whole_number("workers", workers, least=1)
+        result = run_grid(jobs, choose_engine(engine, todo, workers=count, **options), quiet=quiet, title=title)
+        if result.failures:
+            said = "\n".join(f"{failure.job.name}: {failure.problem}" for failure in result.failures)
+            raise ChorusError(
+                f"{len(result.failures)} of {len(jobs)} runs failed; call it again to retry them:\n{said}"
+            )
+    return [Run(job.path) for job in jobs]
+
+
+def _names(name: str, value: Any) -> list[str]:
+    found = [value] if isinstance(value, str) else list(value) if isinstance(value, Iterable) else [value]
+    if not found or not all(isinstance(one, str) for one in found):
+        raise ChorusError(f"{name} is {value!r}; it must be a name or a list of names")
+    return found
+
+
+def _paths(runs: Runs) -> list[Path]:
+    several = runs if isinstance(runs, Iterable) and not isinstance(runs, str | Path) else [runs]
+    return [as_path("runs", one) for one in several]
+
+
+def _values(settings: Any) -> dict[str, list[Any]]:
+    """Every setting with its list of values."""
+    if not isinstance(settings, Mapping):
+        raise ChorusError(f"settings is {settings!r}; it must map options to values")
+    found: dict[str, list[Any]] = {}
+    for name, given in settings.items():
+        values = plain(given)
+        several = values if isinstance(values, list) else [values]
+        found[find_setting(str(name)).key] = [read_value(str(name), one) for one in several]
+    return found
