@@ -24,10 +24,10 @@ def damaged_runs(shop: Workshop) -> Iterator[Try]:
             left_alone = has_ended and outcome.after == outcome.before
             return None if left_alone or outcome.after == expected else "logs differ from those of an undisturbed run"
 
-        reading = readers(case, run)
-        # The slowest of them judges what studies are left to run, too.
-        if shop.chance.random() < 0.7:
-            reading = [step for step in reading if step.name != "claims"]
+        # The slowest one looks through all studies, too. In short, reports are left to damaged folders.
+        left_out = {"claims"} if shop.chance.random() < 0.7 else set()
+        left_out |= {"show", "report", "claims"} if shop.brief else set()
+        reading = [step for step in readers(case, run) if step.name not in left_out]
         steps = [*reading, *shop.chance.sample(writers(case, run), 5)]
         yield from judged(shop, what, steps, [run], is_sound)
         shutil.rmtree(run.parent)
