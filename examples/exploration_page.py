@@ -54,7 +54,7 @@ def table(context: AnalysisContext, cell: Cell) -> str:
 
 
 def provenance(context: AnalysisContext) -> str:
-    """How many runs, of which versions, on which processors, and how long they computed."""
+    """How many runs and seeds, on which processors, and what final returns are."""
     runs = context.results.dataset.runs
     processors = sorted({str(run.meta.get("processor")) for run in runs})
     seeds = sorted({run.seed for run in runs})
