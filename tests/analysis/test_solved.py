@@ -76,7 +76,7 @@ def test_runs_that_have_not_ended_and_environments_without_a_threshold_do_not_co
     stopped = next(path for path in folder.iterdir() if "DeepSea-5" in path.name and "bootstrapped" in path.name)
     (stopped / "status.json").write_text(json.dumps({"state": "stopped"}))
     metrics = {"exploration/states_visited": 15.0}
-    SyntheticRun(preset="double-dqn", env="CartPole-v1", iteration_steps=1_000, metrics=metrics).write(folder)
+    SyntheticRun(preset="double-dqn", env="CartPole-v1", iteration_steps=20_000, metrics=metrics).write(folder)
     drawing = solved(make_context(load_runs([folder])))
     assert drawing is not None
     found = {(series, env): runs for series, env, _, _, _, runs, _ in drawing.rows}
