@@ -39,7 +39,8 @@ def return_cell(policy: str) -> Cell:
         if final is None:
             return ""
         found = mean_estimate(final.values)
-        return f"{found.value:.2f} ({found.low:.2f} to {found.high:.2f})"
+        interval = f" ({found.low:.2f} to {found.high:.2f})" if found.has_interval else ""
+        return f"{found.value:.2f}{interval}".replace("-0.00", "0.00")
 
     return cell
 
@@ -54,13 +55,16 @@ def table(context: AnalysisContext, cell: Cell) -> str:
 
 
 def provenance(context: AnalysisContext) -> str:
-    """How many runs, of which versions, on which processors, and how long they computed."""
+    """How many runs and seeds, on which processors, and what final returns are."""
     runs = context.results.dataset.runs
     processors = sorted({str(run.meta.get("processor")) for run in runs})
     seeds = sorted({run.seed for run in runs})
+    named = (
+        f"seeds {seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"seed {seeds[0]} only, so that nothing is settled"
+    )
     return (
-        f"{len(runs)} runs, seeds {seeds[0]} to {seeds[-1]}, on {' and '.join(processors)}. Final returns are "
-        f"{context.final_meaning(context.results.series, context.results.envs)}; intervals are 95 %."
+        f"{len(runs)} runs, {named}, on {' and '.join(processors)}. "
+        f"{context.final_meaning(context.results.series, context.results.envs).capitalize()}. Intervals are 95 %."
     )
 
 

@@ -11,7 +11,7 @@ from chorus.analysis.context import make_context
 from chorus.analysis.loading import load_runs
 from chorus.analysis.solved import Outcome, in_natural_order, solved, wilson
 from chorus.errors import ChorusError
-from chorus.runs.published import publish
+from chorus.runs.published import main, publish
 
 ENVS = ("DeepSea-10-v0", "DeepSea-5-v0")
 
@@ -72,6 +72,18 @@ def test_runs_that_count_no_states_have_no_figure(tmp_path: Path) -> None:
     assert solved(make_context(load_runs([tmp_path]))) is None
 
 
+def test_runs_that_have_not_ended_and_environments_without_a_threshold_do_not_count(folder: Path) -> None:
+    stopped = next(path for path in folder.iterdir() if "DeepSea-5" in path.name and "bootstrapped" in path.name)
+    (stopped / "status.json").write_text(json.dumps({"state": "stopped"}))
+    metrics = {"exploration/states_visited": 15.0}
+    SyntheticRun(preset="double-dqn", env="CartPole-v1", iteration_steps=20_000, metrics=metrics).write(folder)
+    drawing = solved(make_context(load_runs([folder])))
+    assert drawing is not None
+    found = {(series, env): runs for series, env, _, _, _, runs, _ in drawing.rows}
+    assert found["Bootstrapped DQN", "DeepSea-5-v0"] == 2 and found["Double DQN", "DeepSea-5-v0"] == 3
+    assert {env for _, env in found} == set(ENVS)
+
+
 def test_published_runs_say_the_same_in_fewer_bytes(folder: Path, tmp_path: Path) -> None:
     published = tmp_path / "published"
     runs = sorted(path for path in folder.iterdir() if path.is_dir())
@@ -103,3 +115,10 @@ def test_an_unfinished_run_is_not_published(tmp_path: Path) -> None:
     (run / "status.json").write_text(json.dumps({"state": "failed"}))
     with pytest.raises(ChorusError, match="is failed; only runs that have ended are published"):
         publish(run, tmp_path / "published")
+
+
+@pytest.mark.parametrize("given", [[], ["one"], ["--help"], ["/no/such/run", "published"]])
+def test_mistakes_on_the_command_line_of_publishing_are_one_sentence(given, capsys) -> None:
+    assert main(given) == 2
+    shown = capsys.readouterr()
+    assert shown.out == "" and len(shown.err.splitlines()) == 1

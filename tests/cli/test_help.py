@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from chorus.cli.main import COMMANDS, build_parser, main
+from chorus.config.options import options
 from running import environment
 
 
@@ -56,6 +57,11 @@ def test_every_option_says_what_it_means_and_its_default(action):
 def test_help_names_units(option, unit):
     (action,) = (action for action in options_of("train") if option in action.option_strings)
     assert unit in action.help
+
+
+def test_every_setting_with_a_flag_is_an_option_of_train():
+    offered = {option for action in options_of("train") for option in action.option_strings}
+    assert {f"--{setting.flag}" for setting in options().values()} <= offered
 
 
 @pytest.mark.parametrize("command", COMMANDS)

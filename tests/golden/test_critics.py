@@ -92,7 +92,7 @@ def test_the_preset_has_one_policy_and_as_many_critics_as_the_ensemble_has_membe
         (
             "sac-critics",
             {"critics": 3, "target_critics": 4},
-            "--target-critics is 4 and there are 3 critics; use at most",
+            "--target-critics is 4 and --critics is 3; use at most",
         ),
         ("sac-critics", {"members": 2}, "--members 2 does not apply to sac-critics"),
         ("sac", {"target_critics": 1}, "--target-critics 1 does not apply to sac; it belongs to sac-critics"),

@@ -165,7 +165,23 @@ def test_other_sizes_are_refused_with_the_range(env_id):
         describe(env_id)
 
 
-@pytest.mark.parametrize("env_id", ["DeepSea-20-v1", "DeepSea-twenty-v0", "DeepSea-20-map-v0", "DeepSea--5-v0"])
+@pytest.mark.parametrize(
+    "env_id",
+    [
+        "DeepSea-20-v1",
+        "DeepSea-twenty-v0",
+        "DeepSea-20-map-v0",
+        "DeepSea--5-v0",
+        "DeepSea-05-v0",
+        "DeepSea-5-map07-v0",
+        "DeepSea20-v0",
+    ],
+)
 def test_an_id_of_another_form_is_refused_with_an_example(env_id):
     with pytest.raises(ChorusError, match=rf"'{env_id}' does not exist; write DeepSea-20-v0"):
         describe(env_id)
+
+
+def test_episodes_that_end_above_the_treasure_have_no_known_best_return():
+    assert (describe("DeepSea-5-v0", 4).optimal_return, describe("DeepSea-5-v0", 4).solved_return) == (None, None)
+    assert describe("DeepSea-5-v0", 5).optimal_return == pytest.approx(0.99)

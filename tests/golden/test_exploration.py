@@ -9,7 +9,7 @@ from chorus.envs.deep_sea import describe
 from chorus.errors import ChorusError
 from chorus.replay.ring import ENSEMBLE
 from chorus.training.episodes import EpisodeRecorder
-from chorus.training.exploration import CountedExploration, exploration_log
+from chorus.training.exploration import CountedExploration, counted_bytes, exploration_log
 from chorus.training.loop import Collected, Visited
 from chorus.training.states import Grid, Hashed, MarkedCell
 
@@ -112,6 +112,8 @@ def test_a_restored_log_goes_on_as_if_never_stopped():
 
 def test_marked_cells_are_numbered_row_by_row():
     assert MarkedCell()(observation((0, 0), (0, 4), (3, 2))).tolist() == [0, 4, 3 * 5 + 2]
+    with pytest.raises(ChorusError, match="one of these has 2; use --count-states hashed"):
+        MarkedCell()(observation((0, 0)) | observation((0, 1)))
     assert MarkedCell().size((5, 5)) == 25 and MarkedCell().map_shape((5, 5)) == (5, 5)
 
 
@@ -130,6 +132,15 @@ def test_hashes_tell_observations_apart_and_stay_below_the_number_of_cells():
     np.testing.assert_array_equal(index(seen.copy()), numbers)
     # 30 hashes in 1,000 cells: 30 * 29 / 2 / 1,000 = 0.4 pairs in the same cell on average.
     assert len(set(numbers.tolist())) >= 27 and numbers.min() >= 0 and numbers.max() < 1_000
+
+
+@pytest.mark.parametrize("index", [MarkedCell(), Hashed(cells=1_001)])
+def test_the_memory_of_counts_is_that_of_their_bits_and_map(index):
+    """Size 5, three members: 4 rows x 2 actions x 4 bytes for 25 bits + 8 x 25 on the map; 4 x 2 x 126 for 1,001."""
+    log = CountedExploration(index, SEA, 3)
+    held = log.arrays()["visited"].nbytes + log.arrays()["visits"].nbytes
+    assert counted_bytes(index, SEA, 3) == held == {25: 232, 1_001: 1_008}[index.size((5, 5))]
+    assert counted_bytes(None, SEA, 3) == 0
 
 
 def asked(env, **options):

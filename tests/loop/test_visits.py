@@ -85,5 +85,9 @@ def test_a_stopped_run_resumes_to_the_same_counts(tmp_path):
     assert status(stopped)["state"] == "finished"
     assert logs(stopped) == logs(whole)
     assert (stopped / "visits.json").read_bytes() == (whole / "visits.json").read_bytes()
+    for lost in ("status.json", "visits.json"):
+        (stopped / lost).unlink()
+    resume_run(stopped, Silent())
+    assert (stopped / "visits.json").read_bytes() == (whole / "visits.json").read_bytes()
     logged = [r["value"] for r in records(whole / "metrics.jsonl") if r["metric"] == "exploration/states_visited"]
     assert len(logged) == 4 and logged == sorted(logged)

@@ -133,7 +133,8 @@ def test_progress_and_the_next_command_are_those_of_the_device_and_the_folder(tm
     assert counts == ["4", "0"]
 
 
-def test_what_a_cluster_will_take_is_priced_as_work(tmp_path, capsys):
+def test_what_a_cluster_will_take_is_priced_as_work(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("chorus.scheduling.costs.measured_processor", lambda: "AMD EPYC")
     assert main(["reproduce", "figure12", "--engine", "ray", "--dry-run", "--out", str(tmp_path)]) == 0
     assert re.search(r"about 10 h \d\d min of one core \(", capsys.readouterr().out)
 

@@ -5,7 +5,7 @@ SIGTERM. The seed it prints repeats the same attacks.
 """
 
 import argparse
-import platform
+import os
 import random
 import signal
 import sys
@@ -25,10 +25,10 @@ from damage import damaged_folders, damaged_runs
 from trying import Try
 
 import conftest  # noqa: F401
+from chorus.runs.machine import processor
 from chorus.runs.progress import duration
 
 _SECONDS_BETWEEN_LINES = 10.0
-_CPU_FACTS = Path("/proc/cpuinfo")
 _BEGIN, _END = "<!-- campaign -->", "<!-- end of campaign -->"
 Attack = Callable[[Workshop], Iterator[Try]]
 # Tries of each attack, in parts of the number of kills; at least one.
@@ -136,18 +136,18 @@ def table(tallies: list[Tally]) -> str:
 
 
 def markdown(tallies: list[Tally], seed: int) -> str:
-    lines = [f"Seed {seed}, {processor()}: {outcome(tallies)}.", "", "| attack | tries | failures |", "|---|---|---|"]
+    lines = [
+        f"Seed {seed}, {os.cpu_count()} cores of {processor()}: {outcome(tallies)}.",
+        "",
+        "| attack | tries | failures |",
+        "|---|---|---|",
+    ]
     lines += [f"| {t.name}: {_meaning(t.attack)} | {t.tries:,} | {len(t.failures):,} |" for t in tallies]
     return "\n".join(lines)
 
 
 def _meaning(attack: Attack) -> str:
     return " ".join((attack.__doc__ or "").split()).rstrip(".")
-
-
-def processor() -> str:
-    names = [line.partition(":")[2].strip() for line in _CPU_FACTS.read_text().splitlines() if "model name" in line]
-    return f"{len(names)} cores of {names[0]}" if names else platform.processor() or platform.machine()
 
 
 def write_into(file: Path, text: str) -> None:
@@ -170,7 +170,7 @@ def main() -> int:
     # Also where it was started in the background, with Ctrl-C ignored.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
-    print(f"attacks with seed {seed} on {processor()}", flush=True)
+    print(f"attacks with seed {seed} on {os.cpu_count()} cores of {processor()}", flush=True)
     tallies = campaign(args.kills, seed, lambda line: print(line, flush=True), args.minutes)
     if args.into:
         write_into(args.into, markdown(tallies, seed))

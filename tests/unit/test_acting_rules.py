@@ -17,7 +17,7 @@ SOFT = [name for name in OWN if PRESETS[name].group == "sac"]
 DISCRETE = [name for name in OWN if name not in (*SOFT, "life-loss")]
 TOGETHER = {"discrete": ("vote", "greedy_mean", "ucb"), "soft": ("mean_action", "ucb")}
 # Presets that are defined by who acts, or whose members learn from what they did themselves.
-DEFINED_BY_ACTING, OF_OWN_DATA = ("tandem", "sac-tandem", "observer"), ("self-oversampled", "separate")
+DEFINED_BY_ACTING, OF_OWN_DATA = ("tandem", "sac-tandem", "per-step", "observer"), ("self-oversampled", "separate")
 
 
 def resolved(preset, rule, env=None, **options):

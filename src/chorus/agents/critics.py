@@ -71,8 +71,8 @@ class RandomSubset(CriticRule):
         critics = config.agent.critics
         if self.size > critics:
             yield (
-                f"--target-critics is {self.size} and there are {critics} critics; use at most {critics}, or more "
-                "--critics"
+                f"--target-critics is {self.size} and --critics is {critics}; use at most {critics} target "
+                "critics, or more --critics"
             )
 
 

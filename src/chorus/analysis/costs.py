@@ -8,7 +8,7 @@ from chorus.analysis.figures import Drawing
 from chorus.analysis.intervals import INTERVAL, estimate
 from chorus.analysis.results import stack_ragged
 from chorus.analysis.variants import Variant
-from chorus.analysis.wording import plural
+from chorus.analysis.wording import seeds_between
 from chorus.runs.timings import training_seconds_per_step
 
 
@@ -35,7 +35,7 @@ def training_time(context: AnalysisContext) -> Drawing | None:
     if not bars:
         return None
     counts = [len(seconds) for seconds in measured.values() if seconds.size]
-    seeds = plural(min(counts), "seed") if min(counts) == max(counts) else f"{min(counts)} to {max(counts)} seeds"
+    seeds = seeds_between(counts)
     caption = (
         f"Milliseconds of training per agent step in {', '.join(context.results.envs)}, {seeds} each: acting, the "
         "environment and the updates, without evaluation, checkpoints and compilation (the median over a run's "

@@ -11,11 +11,11 @@ from chorus.analysis.bootstrap import IntervalEstimate
 from chorus.analysis.context import AnalysisContext
 from chorus.analysis.figures import Drawing, SolvedLine
 from chorus.analysis.variants import Variant
-from chorus.analysis.wording import plural
+from chorus.analysis.wording import seeds_between
 
 _METRIC = "exploration/solved_episode"
-# Every run that counts states writes it.
-_COUNTED = "exploration/states_visited"
+# Every run that counts states writes the first; the second needs a known best return, with which there is a threshold.
+_COUNTED, _REGRET = "exploration/states_visited", "exploration/regret"
 _Z = 1.959964  # of a 95 % interval
 
 
@@ -44,18 +44,27 @@ def wilson(successes: int, tries: int) -> IntervalEstimate:
 
 
 def outcome(context: AnalysisContext, variant: Variant, env: str) -> Outcome | None:
-    """None if no run of the variant counts states there."""
+    """Of the runs that have ended, or of all if none has; None if no run of the variant counts states there."""
     counted = context.results.metric_curve(variant, env, _COUNTED)
     if counted is None:
         return None
     solved = context.results.metric_curve(variant, env, _METRIC)
     found = {} if solved is None else dict(zip(solved.runs, np.nanmax(solved.values, axis=1), strict=True))
-    return Outcome(np.array([found.get(run, np.nan) for run in counted.runs]))
+    ended = [run for run in counted.runs if context.results.dataset.runs[run].has_ended]
+    return Outcome(np.array([found.get(run, np.nan) for run in ended or counted.runs]))
+
+
+def _can_be_solved(context: AnalysisContext, env: str) -> bool:
+    """Whether the environment is known to have a threshold; without one, no run could ever reach it."""
+    variants = context.results.dataset.variants
+    return any(
+        context.results.metric_curve(one, env, name) is not None for one in variants for name in (_METRIC, _REGRET)
+    )
 
 
 def solved(context: AnalysisContext) -> Drawing | None:
     """The share of runs that solved each environment, and their episodes, one line per algorithm."""
-    envs = sorted(context.results.envs, key=in_natural_order)
+    envs = sorted((env for env in context.results.envs if _can_be_solved(context, env)), key=in_natural_order)
     lines = []
     for variant in context.results.dataset.variants:
         outcomes = {env: found for env in envs if (found := outcome(context, variant, env))}
@@ -68,12 +77,14 @@ def solved(context: AnalysisContext) -> Drawing | None:
     if not any(share.value for line in lines for share in line.shares.values()):
         return None
     counts = [share.runs for line in lines for share in line.shares.values()]
-    seeds = plural(counts[0], "seed") if min(counts) == max(counts) else f"{min(counts)} to {max(counts)} seeds"
+    seeds = seeds_between(counts)
     caption = (
         f"Above: share of {seeds} that solved each environment within the budget; bars are Wilson's 95 % intervals. "
         "Below: median over seeds of the training episode at which the mean return of the last 100 episodes reached "
         "the environment's threshold; there is no point where half of the seeds or more never solved it."
     )
+    if not any(run.has_ended for run in context.results.dataset.runs):
+        caption += " No run has ended yet: shares are those so far."
     return figures.solved_by_environment(lines, shown, caption=caption)
 
 

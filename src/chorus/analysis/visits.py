@@ -7,7 +7,7 @@ from chorus.analysis.context import AnalysisContext
 from chorus.analysis.figures import Drawing
 from chorus.analysis.figures.maps import COLUMNS, in_blocks
 from chorus.analysis.variants import Variant
-from chorus.analysis.wording import plural
+from chorus.analysis.wording import seeds_between
 from chorus.runs.logs import read_visits
 
 
@@ -19,14 +19,15 @@ def visit_maps(context: AnalysisContext, env: str, *, columns: int = COLUMNS) ->
     blocks = {variant: in_blocks(visits) for variant, (visits, _) in found.items()}
     side = max(side for _, side in blocks.values())
     runs = [count for _, count in found.values()]
-    seeds = plural(runs[0], "seed") if min(runs) == max(runs) else f"{min(runs)} to {max(runs)} seeds"
+    seeds = seeds_between(runs)
     cells = f" A square stands for {side} x {side} cells." if side > 1 else ""
     maps = {
         variant.label: (context.palette.style(variant, "aggregate"), visits) for variant, (visits, _) in blocks.items()
     }
     caption = (
         f"How often training visited each state of {env}, a mean over {seeds}. Each darker shade is ten times as many "
-        f"visits; empty cells were never visited.{cells}"
+        f"visits; empty cells were never visited. Rows and columns are the first and the second "
+        f"number of a state, from the top left.{cells}"
     )
     return figures.visit_maps(maps, caption=caption, most_columns=columns)
 

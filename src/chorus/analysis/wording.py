@@ -1,6 +1,6 @@
 """How sentences write numbers, counts and intervals."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +19,12 @@ def spreadsheet_cell(value: Any) -> Any:
 def plural(count: int, noun: str) -> str:
     """`1 seed`, `5 seeds`."""
     return f"{count} {noun}{'s' if count != 1 else ''}"
+
+
+def seeds_between(counts: Sequence[int]) -> str:
+    """`5 seeds`, or `3 to 5 seeds` if the numbers differ."""
+    fewest, most = min(counts), max(counts)
+    return plural(most, "seed") if fewest == most else f"{fewest} to {most} seeds"
 
 
 def number(value: float) -> str:

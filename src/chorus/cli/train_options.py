@@ -20,6 +20,7 @@ _SECTIONS = {
     "replay": "replay",
     "schedule": "budget",
     "evaluation": "evaluation",
+    "states": "metrics of exploration",
     "env": "environment",
     "runtime": "machine",
 }
@@ -67,8 +68,8 @@ def add_run_options(parser: argparse.ArgumentParser, given: Sequence[str] = ()) 
     what.add_argument(
         "--env",
         metavar="ID",
-        help="environment: a Gymnasium id, ALE/Breakout-v5, MinAtar/Breakout-v1, or my_package:MyEnv-v0 (default: "
-        "that of --config)",
+        help="environment: a Gymnasium id, ALE/Breakout-v5, MinAtar/Breakout-v1, DeepSea-20-v0, or "
+        "my_package:MyEnv-v0 (default: that of --config)",
     )
     what.add_argument("--seed", type=whole, metavar="S", help="root of every random stream (default: 0)")
     add_scale(what, "smoke takes about 20 seconds, laptop minutes to hours on a CPU, paper what the paper used")

@@ -199,6 +199,7 @@ def mico(config: RunConfig, row: ScaleRow) -> RunConfig:
     summary="the acting member is drawn before every action instead of for every episode",
     source="paper figure 17; docs/algorithms.md",
     parent="bootstrapped-dqn",
+    fixes={"acting"},
 )
 def per_step(config: RunConfig, row: ScaleRow) -> RunConfig:
     return replace(config, acting=UniformEachStep())

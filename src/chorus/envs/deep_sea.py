@@ -28,13 +28,15 @@ from chorus.spaces import Discrete
 
 SMALLEST, LARGEST = 5, 100
 # What ids of this module begin with, and how they are written.
-PREFIX = r"DeepSea(Stochastic)?-"
+PREFIX = r"DeepSea(Stochastic)?[-0-9]"
 FORMS = f"DeepSea-N-v0 and DeepSeaStochastic-N-v0, N from {SMALLEST} to {LARGEST}"
 MOVE_COST = 0.01
 MAPPING_SEED = 42
 # Of the best return: an agent that finds the treasure every second time has solved the sea.
 SOLVED_SHARE = 0.5
-_ID = re.compile(r"DeepSea(?P<stochastic>Stochastic)?-(?P<size>[0-9]{1,9})(-map(?P<mapping>[0-9]{1,9}))?-v0")
+# Without zeros in front: one environment has one id.
+_NUMBER = "(0|[1-9][0-9]{0,8})"
+_ID = re.compile(rf"DeepSea(?P<stochastic>Stochastic)?-(?P<size>{_NUMBER})(-map(?P<mapping>{_NUMBER}))?-v0")
 _PIXELS_PER_CELL = 8
 
 
@@ -72,16 +74,19 @@ def parse(env_id: str) -> Sea:
 
 
 def describe(env_id: str, max_episode_steps: int | None) -> EnvSpec:
+    """A limit below the size ends episodes above the treasure; then the best return is not known."""
     sea = parse(env_id)
+    limit = max_episode_steps or sea.size
+    optimal = sea.optimal_return if limit >= sea.size else None
     return EnvSpec(
         id=env_id,
         family="deep_sea",
         observation_shape=(sea.size, sea.size),
         observation_dtype=np.dtype(bool),
         actions=Discrete(2),
-        max_episode_steps=max_episode_steps or sea.size,
-        optimal_return=sea.optimal_return,
-        solved_return=SOLVED_SHARE * sea.optimal_return,
+        max_episode_steps=limit,
+        optimal_return=optimal,
+        solved_return=None if optimal is None else SOLVED_SHARE * optimal,
     )
 
 

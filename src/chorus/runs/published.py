@@ -50,9 +50,16 @@ def publish(run: Path, folder: Path) -> Path:
 
 
 def main(arguments: list[str]) -> int:
+    if len(arguments) < 2 or any(word.startswith("-") for word in arguments):
+        print("usage: python -m chorus.runs.published RUN... FOLDER", file=sys.stderr)
+        return 2
     *runs, folder = map(Path, arguments)
-    for run in runs:
-        print(publish(run, folder))
+    try:
+        for run in runs:
+            print(publish(run, folder))
+    except (ChorusError, OSError, ValueError) as problem:
+        print(f"published: {problem}", file=sys.stderr)
+        return 2
     return 0
 
 

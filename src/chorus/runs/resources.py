@@ -16,6 +16,7 @@ from chorus.envs.spec import EnvSpec
 from chorus.errors import ChorusError
 from chorus.replay.columns import row_bytes
 from chorus.replay.layout import RingLayout
+from chorus.training.exploration import counted_bytes
 
 # Two checkpoints are kept while a third is written.
 _CHECKPOINTS_AT_ONCE = 3
@@ -58,11 +59,13 @@ class Demand:
     batch: int = 0
     environments: int = 0
     evaluation: int = 0
+    counts: int = 0
+    """Of visited states; never on a device."""
     replay_on_device: bool = False
 
     @property
     def total(self) -> int:
-        return self.learner + self.batch + self.environments + self.evaluation
+        return self.learner + self.batch + self.environments + self.evaluation + self.counts
 
     def remedy(self) -> str:
         sizes = {
@@ -70,6 +73,7 @@ class Demand:
             "a smaller --batch-size": self.batch,
             "a smaller --num-envs": self.environments,
             "a smaller --eval-envs": self.evaluation,
+            "--count-states none": self.counts,
         }
         return max(sizes, key=lambda name: sizes[name])
 
@@ -84,6 +88,7 @@ def demand_of(config: RunConfig, spec: EnvSpec, state_bytes: int, replay_on_devi
         batch=2 * config.replay.batch_size * per_member * observation,
         environments=config.env.num_envs * (observation + _ENVIRONMENT_BYTES),
         evaluation=config.evaluation.slots * (observation + _ENVIRONMENT_BYTES),
+        counts=counted_bytes(config.states, spec, config.agent.members),
         replay_on_device=replay_on_device,
     )
 
@@ -107,10 +112,10 @@ def check_resources(
     disk = free_disk_bytes(run) + present
 
     def on_disk(sizes: RingLayout) -> int:
-        return sizes.total_bytes + _CHECKPOINTS_AT_ONCE * demand.learner
+        return sizes.total_bytes + _CHECKPOINTS_AT_ONCE * (demand.learner + demand.counts)
 
     def on_device(sizes: RingLayout) -> int:
-        return demand.total + (sizes.total_bytes if demand.replay_on_device else 0)
+        return demand.total - demand.counts + (sizes.total_bytes if demand.replay_on_device else 0)
 
     def in_memory(sizes: RingLayout) -> int:
         return memory_bytes(sizes, demand, has_device=device_bytes is not None)

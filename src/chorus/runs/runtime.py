@@ -46,9 +46,14 @@ def prepare(runtime: Runtime) -> None:
         raise _unusable(runtime.device, f"JAX found only the {found}")
 
 
-def stay_on_cpu() -> None:
-    """Keep a process that only plans from reserving an accelerator, which the processes that it starts may use."""
+def stay_on_cpu(threads: int) -> None:
+    """Keep a process that only plans from reserving an accelerator, which the processes that it starts may use.
+
+    It has the threads of a run, so that a later `chorus.train` in the same process is not refused.
+    """
     if not _started():
+        keep_heap()
+        os.environ[_THREADS_VARIABLE] = str(threads)
         jax.config.update("jax_platforms", "cpu")
 
 

@@ -148,6 +148,8 @@ class Training:
         """The end of a run that was killed before its last status was written, or lost it."""
         self.diverged, self.notes = complete.last.diverged_members, complete.notes
         self.directory.open_logs(complete.last.logs)
+        self.exploration.restore(complete.last.load_counts())
+        self._write_visits(complete.last.iteration, complete.last.step)
         return self._end("finished", complete.last.iteration, None)
 
     def _run(self, resumed: Resumed | None) -> dict[str, Any]:
@@ -312,6 +314,9 @@ class Training:
             self.directory.log("metrics.jsonl", {**place, "metric": name, "value": value})
         for tracker in self.trackers:
             tracker.log(step, defined)
+        self._write_visits(iteration, step)
+
+    def _write_visits(self, iteration: int, step: int) -> None:
         if (visits := self.exploration.visit_map()) is not None:
             self.directory.write_visits(iteration, step, visits.tolist())
         return {**place, "metrics": defined}

@@ -167,7 +167,7 @@ def memory_bytes(job: Job) -> int:
     spec = describe(config.env.id, config.env.max_episode_steps)
     same = repr((replace(config, seed=0, env=replace(config.env, id="")), replace(spec, id=""), is_jax(config.env.id)))
     if same not in _known_bytes:
-        stay_on_cpu()
+        stay_on_cpu(config.runtime.threads)
         demand, layout = Assembly.of(config).demand(), ring_layout(config, spec)
         run = resources.memory_bytes(layout, demand, has_device=config.runtime.device != "cpu")
         _known_bytes[same] = _PROCESS_BYTES + run

@@ -71,7 +71,7 @@ class Sweep(Panel):
 
 @dataclass(frozen=True, kw_only=True)
 class Solved(Panel):
-    """How many runs solved each environment, and after how many agent steps."""
+    """How many runs solved each environment, and after how many training episodes."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -48,9 +48,10 @@ class Checkpoint:
     path: Path
 
     def new_bytes(self, layout: RingLayout, before: Cursor | None) -> int:
-        """Bytes that this checkpoint added to the disk: the learner's state and the rows written since `before`."""
+        """Bytes that this checkpoint added to the disk: its arrays and the rows written since `before`."""
         rows = int(np.sum(self.cursor.end - (before.end if before else 0)))
-        return (self.path / _STATE).stat().st_size + rows * row_bytes(layout.types())
+        arrays = sum(path.stat().st_size for path in (self.path / _STATE, self.path / _COUNTS) if path.exists())
+        return arrays + rows * row_bytes(layout.types())
 
     def blocks(self, ring: Ring) -> dict[Block, str]:
         """The hash of each block."""

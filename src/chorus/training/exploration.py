@@ -54,7 +54,7 @@ class CountedExploration(ExplorationLog):
     def __init__(self, index: StateIndex, spec: EnvSpec, members: int) -> None:
         self._index, self._spec, self._members = index, spec, members
         size = index.size(spec.observation_shape)
-        self._actions = spec.actions.count if isinstance(spec.actions, Discrete) else 1
+        self._actions = _actions(spec)
         self._visited = np.zeros((members + 1, self._actions, -(-size // 8)), np.uint8)
         self._map = index.map_shape(spec.observation_shape)
         self._visits = np.zeros(size if self._map else 0, np.int64)
@@ -156,6 +156,20 @@ class Tally:
         self._counts = dict(zip(self._counts, arrays["counts"].tolist(), strict=True))
         self._total_return = float(arrays["total_return"][0])
         self._recent = arrays["recent_returns"].copy()
+
+
+def counted_bytes(index: StateIndex | None, spec: EnvSpec, members: int) -> int:
+    """Memory of what a run counts, which is also its size in a checkpoint."""
+    if index is None:
+        return 0
+    size = index.size(spec.observation_shape)
+    on_a_map = size if index.map_shape(spec.observation_shape) else 0
+    return (members + 1) * _actions(spec) * -(-size // 8) + 8 * on_a_map
+
+
+def _actions(spec: EnvSpec) -> int:
+    """Actions that are told apart; those of a Box are not."""
+    return spec.actions.count if isinstance(spec.actions, Discrete) else 1
 
 
 def exploration_log(index: StateIndex | None, spec: EnvSpec, members: int) -> ExplorationLog:

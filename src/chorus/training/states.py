@@ -11,8 +11,9 @@ import numpy as np
 from jaxtyping import Int, Shaped
 
 from chorus.components import AT_LEAST_1, Component, option, register
+from chorus.errors import ChorusError
 
-# A bit per state, action and member: this many states take 38 MB for ten members with 18 actions.
+# A bit per state, action and member: this many states take 52 MB for ten members with 18 actions.
 _MOST_STATES = 2**21
 
 
@@ -45,7 +46,13 @@ class MarkedCell(StateIndex):
         return math.prod(shape)
 
     def __call__(self, observation: Shaped[np.ndarray, "E ..."]) -> Int[np.ndarray, " E"]:
-        return (observation != 0).reshape(len(observation), -1).argmax(axis=1)
+        marked = (observation != 0).reshape(len(observation), -1)
+        if (most := int(marked.sum(axis=1).max())) > 1:
+            raise ChorusError(
+                f"the state index {self.kind} needs observations with one value that is not zero, and one of these has "
+                f"{most}; use --count-states hashed, or a grid"
+            )
+        return marked.argmax(axis=1)
 
     def map_shape(self, shape: tuple[int, ...]) -> tuple[int, int] | None:
         return (shape[0], shape[1]) if len(shape) == 2 else None
@@ -79,7 +86,10 @@ class Grid(StateIndex):
                 f"{spec.id} have the shape {spec.observation_shape}: give one lower and one upper bound per number"
             )
         elif any(low >= high for low, high in zip(self.low, self.high, strict=True)):
-            yield f"states.low is {list(self.low)} and states.high {list(self.high)}; bounds must lie above one another"
+            yield (
+                f"states.low is {list(self.low)} and states.high {list(self.high)}; each lower bound must be less than "
+                "its upper bound"
+            )
         else:
             yield from super().problems(config, spec)
 
@@ -87,8 +97,10 @@ class Grid(StateIndex):
 @register
 @dataclass(frozen=True, kw_only=True)
 class Hashed(StateIndex):
-    """A hash of the observation's bytes (BLAKE2b) modulo `cells`: different states may share a cell, so the number of
-    states is too low by about n²/(2 cells) for n states."""
+    """A hash of the observation's bytes (BLAKE2b) modulo `cells`: different states may share a cell.
+
+    The number of n states is too low by about n²/(2 cells) where n is far below `cells`, and never above `cells`.
+    """
 
     cells: int = option(2**18, unit="CELLS", within=AT_LEAST_1, help="different hashes; a bit each in memory")
 

@@ -37,7 +37,8 @@ def solved_by_environment(lines: Sequence[SolvedLine], envs: Sequence[str], *, c
     for line, shift in zip(lines, shifts, strict=True):
         _draw(above, below, line, envs, float(shift), drawing)
     above.set(ylabel=_SHARE, ylim=(-0.05, 1.05))
-    below.set(ylabel=_EPISODES, yscale="log")
+    below.set(ylabel=_EPISODES)
+    below.set_ylim(bottom=0.0)
     below.set_xticks(np.arange(len(envs)), [shorten(env, 20) for env in envs], fontsize=8)
     count_axis(below.yaxis)
     for axes in (above, below):
