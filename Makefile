@@ -51,7 +51,7 @@ check: lint  ## format, lint, types, fast tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not slow" tests
 
 docs: setup  ## the documentation as a website, into site/; a broken link is an error
-	$(BIN)/python -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 bench: setup  ## speed ratios; writes benchmarks/latest.json and appends to benchmarks/history.jsonl
 	$(BIN)/python -m benchmarks

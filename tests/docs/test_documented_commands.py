@@ -15,7 +15,7 @@ from chorus.plugins import load_plugins
 ROOT = Path(__file__).parents[2]
 # Commands of many runs, each with a --dry-run.
 GRIDS = ("demo", "diagnose", "reproduce", "sweep")
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def commands() -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")] + sorted(
-    (ROOT / "docs").glob("*.md")
+    (ROOT / "docs").rglob("*.md")
 )
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
 
@@ -41,10 +41,22 @@ def test_links_to_code_name_what_is_defined_there(page: Path) -> None:
 
 
 def test_every_page_can_be_found_from_the_readme() -> None:
-    linked = set(re.findall(r"\]\((docs/[^)#]+)\)", (ROOT / "README.md").read_text(encoding="utf-8")))
-    reached = {f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")}
-    nested = re.findall(r"\]\(([a-z-]+\.md)\)", "".join(page.read_text(encoding="utf-8") for page in PAGES))
-    assert reached <= linked | {f"docs/{name}" for name in nested}
+    """Following links to pages of the documentation, from page to page."""
+    found, to_read = set(), [ROOT / "README.md"]
+    while to_read:
+        page = to_read.pop()
+        found.add(page)
+        targets = re.findall(r"\]\(([^)#]+\.md)[)#]", page.read_text(encoding="utf-8"))
+        linked = {(page.parent / target).resolve() for target in targets if "://" not in target}
+        to_read += linked - found - set(to_read)
+    assert set((ROOT / "docs").rglob("*.md")) <= found
+
+
+def test_every_page_has_a_place_in_the_sites_navigation() -> None:
+    listed = set(re.findall(r": ([a-z/-]+\.md)$|- ([a-z/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE))
+    pages = (ROOT / "docs").rglob("*.md"), (ROOT / "docs").rglob("*.ipynb")
+    names = {str(page.relative_to(ROOT / "docs").with_suffix(".md")) for kind in pages for page in kind}
+    assert names <= {first or second for first, second in listed}
 
 
 def test_cited_documents_exist() -> None:

@@ -1,0 +1,42 @@
+"""The README is short, in its order, and says what the package says."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def test_it_is_short() -> None:
+    assert len(README.splitlines()) <= 120
+
+
+def test_what_comes_first_comes_first() -> None:
+    order = [
+        *("# Chorus", "arxiv.org/abs/2405.04342", "demo.svg", "## Install and run", "report.png", "## Five commands"),
+        *("## Results", "<!-- results:begin -->", "<!-- results:end -->", "it is not", "## Citation", "@inproceedings"),
+    ]
+    places = [README.index(words) for words in order]
+    assert places == sorted(places)
+
+
+def test_there_are_five_commands() -> None:
+    block = README.split("## Five commands")[1].split("```")[1]
+    assert len(re.findall(r"^chorus ", block, re.MULTILINE)) == len(block.strip().splitlines()) == 5
+
+
+def test_the_screenshot_is_small() -> None:
+    picture = ROOT / "docs" / "figures" / "report.png"
+    assert picture.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n" and picture.stat().st_size < 300_000
+
+
+def test_the_citation_is_that_of_the_paper_and_of_this_version() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert (citation["version"], citation["license"]) == (PROJECT["version"], PROJECT["license"])
+    paper = citation["preferred-citation"]
+    assert paper["url"] == PROJECT["urls"]["Paper"] and paper["title"] in README
+    assert all(author["family-names"] in README for author in paper["authors"])
