@@ -110,7 +110,7 @@ def test_a_set_of_games_is_listed_as_ids_one_a_line(capsys):
 
 def test_list_runs(finished, tmp_path, capsys):
     assert main(["list", "runs", "--out", str(finished.parent)]) == 0
-    assert re.search(rf"finished +iteration +8 +{finished}", capsys.readouterr().out)
+    assert re.search(rf"finished +1\.00 individual +1\.6k 100% smoke +\d+ \w+  {finished}", capsys.readouterr().out)
     assert main(["list", "runs", "--out", str(tmp_path)]) == 0
     assert "no runs" in capsys.readouterr().out
 

@@ -1,6 +1,8 @@
 """Seeds as ranges, short names of options, completion, and the question before long work."""
 
 import io
+import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -75,6 +77,22 @@ def test_seeds_of_a_sweep_are_those_that_were_given(tmp_path, capsys):
     assert "3 missing" in capsys.readouterr().out
     assert main([*words, "--seeds", "five", "--dry-run"]) == 2
     assert "--seeds is 'five'; give a number of seeds (5)" in capsys.readouterr().err
+
+
+def test_runs_are_listed_with_score_steps_scale_settings_and_age_and_sorted(finished, tmp_path, capsys):
+    for name, score in (("a", 1.0), ("b", 3.0), ("c", 2.0)):
+        run = Path(shutil.copytree(finished, tmp_path / name))
+        lines = (run / "metrics.jsonl").read_text().splitlines()
+        record = json.loads(next(line for line in lines if "eval/individual/episodic_return" in line))
+        (run / "metrics.jsonl").write_text(json.dumps({**record, "iteration": 8, "step": 1600, "value": score}) + "\n")
+    assert main(["list", "runs", "--out", str(tmp_path)]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert [line.split(str(tmp_path))[1][1] for line in said] == ["a", "b", "c"]
+    words = said[1].split()
+    assert words[:5] == ["finished", "3.00", "individual", "1.6k", "100%"] and words[5:8] == ["smoke", words[6], "s"]
+    assert "[N=2, " in said[1]
+    assert main(["list", "runs", "--out", str(tmp_path), "--sort", "score"]) == 0
+    assert [line.split()[1] for line in capsys.readouterr().out.splitlines()] == ["3.00", "2.00", "1.00"]
 
 
 def test_lr_is_the_learning_rate(capsys):

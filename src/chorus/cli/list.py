@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from chorus.cli.list_runs import SORTS, print_runs
+
 if TYPE_CHECKING:
     from chorus.config.schema import Scale
     from chorus.scheduling.jobs import Known
@@ -43,6 +45,13 @@ def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
         help="studies: on which device their runs compute (default: gpu at the paper scale, else cpu)",
     )
 
+    parser.add_argument(
+        "--sort",
+        choices=SORTS,
+        default="name",
+        help="runs: by which column, the best score, the most steps and the newest first (default: name)",
+    )
+
 
 def run(args: argparse.Namespace) -> int:
     from chorus.envs.registry import env_sets
@@ -60,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
         "envs": _envs,
         "scales": _scales,
         "studies": lambda: _studies(args),
-        "runs": lambda: _runs(args.out),
+        "runs": lambda: print_runs(args.out, args.sort),
     }
     topics[args.topic]()
     return 0
@@ -112,9 +121,26 @@ def _envs() -> None:
     sets = ", ".join(f"{name} ({len(ids)})" for name, ids in env_sets().items())
     print(f"\nsets: {sets}; `chorus list atari55` prints the ids of one")
     registered = [name for name in known_ids() if name not in JAX_ENVS and name not in games()]
-    print("\nregistered with Gymnasium here (with Box observations; flat ones where actions are a Box, too):")
-    print("\n".join(registered))
-    print("\nyours: my_package:MyEnv-v0 imports my_package, which registers MyEnv-v0")
+    usable = [name for name in registered if _runs_here(name)]
+    print("\nregistered with Gymnasium, and tried here:")
+    print("\n".join(usable))
+    if refused := [name for name in registered if name not in usable]:
+        print_wrapped("\nnot here (`chorus train double-dqn --env ID` says why): ", ", ".join(refused), indent="")
+    print(
+        "\nyours: my_package:MyEnv-v0 imports my_package, which registers MyEnv-v0; my_package:MyEnv is a class of it"
+    )
+
+
+def _runs_here(env_id: str) -> bool:
+    """Whether the environment can be made and has the spaces that some preset needs."""
+    from chorus.envs.registry import describe
+    from chorus.errors import ChorusError
+
+    try:
+        describe(env_id)
+    except ChorusError:
+        return False
+    return True
 
 
 def _scales() -> None:
@@ -184,17 +210,3 @@ def standing(
         return ended, "nothing"
     work = work_left((job.config, job.saved_step() / job.total_steps) for job in todo)
     return ended, gpu_words(work.gpu_days) if work.gpu_days else f"{duration(work.core_seconds)} of one core"
-
-
-def _runs(out: Path) -> None:
-    from chorus.runs.logs import printable
-    from chorus.runs.run_directory import RunDirectory
-
-    paths = sorted(path.parent for path in out.glob("[!.]*/config.json"))
-    for path in paths:
-        directory = RunDirectory(path)
-        status = directory.read_status()
-        reason = f"   ({printable(status['reason'])})" if status["reason"] else ""
-        print(f"{directory.current_state():<9} iteration {status.get('iteration', 0):>4}   {path}{reason}")
-    if not paths:
-        print(f"no runs in {out}; `chorus train PRESET --env ID` makes one")

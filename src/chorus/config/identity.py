@@ -1,8 +1,9 @@
 """What a run is, for whoever reads it later: written into `meta.json` when it starts, so that nobody has to guess.
 
-Also its name: `<env>__<preset>[-<hash>]__s<seed>`, without a date, so that a resumed run finds itself.
+Also its name: `<env>__<preset>[__<setting>=<value>...]__s<seed>`, without a date, so that a resumed run finds itself.
 """
 
+import re
 from typing import Any
 
 from chorus.components import short_number
@@ -108,8 +109,60 @@ def name_of_seed(configuration: str, seed: int) -> str:
 def configuration_name(resolved: Resolved) -> str:
     """What the names of its seeds have in common."""
     config = resolved.config
+    settings = named_settings(resolved)
+    if settings is None:
+        return digest_name(resolved)
+    return "__".join([env_in_names(config.env.id), config.preset, *settings])
+
+
+def digest_name(resolved: Resolved) -> str:
+    """The name with a digest in place of the settings: if they are too long, and in earlier versions."""
+    config = resolved.config
     tag = "" if resolved.is_default else f"-{config.digest()}"
     return f"{env_in_names(config.env.id)}__{config.preset}{tag}"
+
+
+# Longer names are cut by tools, and file systems refuse those of more than 255 bytes.
+_LONGEST_SETTINGS = 80
+_SAFE = re.compile(r"[\w.+-]+", re.ASCII)
+
+
+def named_settings(resolved: Resolved) -> list[str] | None:
+    """Scale and settings that set a configuration apart from its preset, as `members=5`.
+
+    None if the words are too long, would not be safe as the name of a file, or do not say everything.
+    """
+    config = resolved.config
+    before, after = (flatten(one.to_json()) for one in (resolved.default, config))
+    changed = {path: value for path, value in after.items() if path not in before or before[path] != value}
+    changed = {path: value for path, value in changed.items() if path not in ("seed", "env.id", "preset")}
+    exchanged = tuple(path.removesuffix("kind") for path in changed if path.endswith(".kind"))
+    if any(path not in after and not (exchanged and path.startswith(exchanged)) for path in before):
+        return None
+    known = settings()
+    also = {
+        (other, str(value)) for path, value in changed.items() if path in known for other in known[path].option.also
+    }
+    parts: list[str] = [config.scale] if config.scale != "laptop" else []
+    parts += [config.hyperparameters] if config.hyperparameters != "code" else []
+    for path, value in changed.items():
+        if (path, str(value)) in also:
+            # Set together with the option that was given.
+            continue
+        words = _in_name(value)
+        if words is None:
+            return None
+        parts.append(f"{known[path].key if path in known else path}={words}")
+    return parts if len("__".join(parts)) <= _LONGEST_SETTINGS else None
+
+
+def _in_name(value: Any) -> str | None:
+    """A value in the name of a file; None if it does not belong there."""
+    if isinstance(value, list):
+        parts = [_in_name(item) for item in value]
+        return "x".join(part for part in parts if part is not None) if parts and None not in parts else None
+    words = str(value).lower() if isinstance(value, bool) or value is None else str(value)
+    return words if isinstance(value, bool | int | float | str | None) and _SAFE.fullmatch(words) else None
 
 
 def env_in_names(env_id: str) -> str:

@@ -9,7 +9,7 @@ import flax.linen as nn
 
 from chorus.components import Component
 from chorus.config.codec import nodes
-from chorus.config.identity import identity, run_name
+from chorus.config.identity import configuration_name, digest_name, identity, name_of_seed
 from chorus.config.presets import find_preset
 from chorus.config.resolution import Resolved
 from chorus.config.schema import RunConfig
@@ -49,7 +49,13 @@ def create_run(resolved: Resolved, out: Path, **switches: bool) -> tuple[Assembl
 
 def planned_path(resolved: Resolved, out: Path) -> Path:
     """The directory of a run that may exist already."""
-    return out / run_name(resolved)
+    return find_run(out, (configuration_name(resolved), digest_name(resolved)), resolved.config.seed)
+
+
+def find_run(out: Path, names: tuple[str, str], seed: int) -> Path:
+    """The directory of a seed: the second name, that of earlier versions, only if there is a run of that name."""
+    path, former = (out / name_of_seed(name, seed) for name in names)
+    return former if path != former and not path.exists() and RunDirectory(former).exists() else path
 
 
 def create_directory(path: Path, config: RunConfig, about: Mapping[str, Any]) -> Assembly:

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from chorus.config.identity import configuration_name, name_of_seed
+from chorus.config.identity import configuration_name, digest_name
 from chorus.config.resolution import Request, Resolved, resolve
 from chorus.config.schema import Hyperparameters, RunConfig, Scale
 from chorus.config.validation import validate
@@ -17,7 +17,7 @@ from chorus.envs.registry import describe, is_jax
 from chorus.errors import ChorusError
 from chorus.runs import resources
 from chorus.runs.assembly import Assembly
-from chorus.runs.lifecycle import describe_run
+from chorus.runs.lifecycle import describe_run, find_run
 from chorus.runs.logs import last_step
 from chorus.runs.resources import ring_layout
 from chorus.runs.run_directory import RunDirectory
@@ -25,8 +25,8 @@ from chorus.runs.runtime import stay_on_cpu
 from chorus.studies.study import Part
 
 State = Literal["missing", "stopped", "failed", "finished", "diverged"]
-# Resolved configurations and the name their seeds share, by the request without its seed.
-Known = dict[str, tuple[Resolved, str]]
+# Resolved configurations and the names their seeds share, now and formerly, by the request without its seed.
+Known = dict[str, tuple[Resolved, tuple[str, str]]]
 
 
 @dataclass(frozen=True)
@@ -120,13 +120,13 @@ def _job(request: Request, out: Path, known: Known) -> Job:
     same = repr(replace(request, seed=None, swept=(), study=None))
     if same not in known:
         found = resolve(request)
-        known[same] = found, configuration_name(found)
-    found, name = known[same]
+        known[same] = found, (configuration_name(found), digest_name(found))
+    found, names = known[same]
     config = found.config if request.seed is None else replace(found.config, seed=request.seed)
     # `resolve` has checked the rest, which is the same for all seeds.
     if config.seed < 0:
         validate(config, found.spec)
-    return Job(config, out / name_of_seed(name, config.seed), replace(found, request=request, config=config))
+    return Job(config, find_run(out, names, config.seed), replace(found, request=request, config=config))
 
 
 def check_directory(job: Job) -> None:
