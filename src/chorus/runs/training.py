@@ -315,11 +315,11 @@ class Training:
         for tracker in self.trackers:
             tracker.log(step, defined)
         self._write_visits(iteration, step)
+        return {**place, "metrics": defined}
 
     def _write_visits(self, iteration: int, step: int) -> None:
         if (visits := self.exploration.visit_map()) is not None:
             self.directory.write_visits(iteration, step, visits.tolist())
-        return {**place, "metrics": defined}
 
     def _log_timings(self, iteration: int, step: int, timings: dict[str, float]) -> None:
         for name, value in timings.items():
