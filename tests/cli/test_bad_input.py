@@ -325,7 +325,7 @@ def test_a_film_without_pygame_is_refused_with_what_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "pygame", None)
     envs = GymEnvs("CartPole-v1", 1, None, "rgb_array")
     envs.reset(np.zeros(1, np.int64))
-    with pytest.raises(ChorusError, match=r"'CartPole-v1' cannot be filmed .*pygame.*; install what is missing, or le"):
+    with pytest.raises(ChorusError, match=r"a video of 'CartPole-v1' needs pygame, .*; install it with `pip install"):
         envs.render()
 
 
