@@ -7,7 +7,7 @@ from rich.console import Console
 
 from chorus.runs.run_directory import RunDirectory
 from chorus.scheduling.grid import _UnderWay, run_grid
-from chorus.scheduling.view import GridLines, GridTable, RunLine, Snapshot
+from chorus.scheduling.view import GridLines, GridTable, RunLine, Snapshot, short_names
 from small_jobs import ScriptedEngine, begin, small_jobs
 
 
@@ -197,6 +197,16 @@ def test_however_narrow_the_terminal_algorithm_and_seed_can_be_read(width):
     for name in names:
         (line,) = [line for line in lines if name.split("__", 1)[1] in line]
         assert "123,456/500,000" in line and line.rstrip().endswith("left") and len(line) <= width
+
+
+def test_long_names_are_told_apart_by_what_they_do_not_have_in_common():
+    names = [
+        f"CartPole-v1__{own}__s0" for own in ("cerl__smoke__members=5", "cerl__smoke__members=10", "tandem__smoke")
+    ]
+    assert short_names(names, 40) == names
+    assert short_names(names, 24) == ["cerl__members=5__s0", "cerl__members=10__s0", "tandem__s0"]
+    assert short_names(names[:1], 24) == ["cerl__s0"]
+    assert short_names([f"Pong__{'x' * 30}__s0"], 20) == [f"…{'x' * 15}__s0"]
 
 
 def test_runs_in_the_engines_queue_are_counted_with_their_reasons(tmp_path):

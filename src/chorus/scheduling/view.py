@@ -91,20 +91,19 @@ class GridTable:
 
     def update(self, snapshot: Snapshot) -> None:
         table = Table.grid(padding=(0, 1))
-        for run in snapshot.running:
+        names = short_names([run.name for run in snapshot.running], self._name_width)
+        for run, name in zip(snapshot.running, names, strict=True):
             table.add_row(
-                Text(_end_of(run.name, self._name_width), style="bold"),
+                Text(name, style="bold"),
                 ProgressBar(total=run.total_steps, completed=run.step, width=self._bar),
                 f"{run.step:,}/{run.total_steps:,}",
                 run.pace,
                 run.left,
             )
-        head = Table.grid(padding=(0, 1))
-        head.add_row(
-            Text(self._title, style="bold"),
-            ProgressBar(total=max(snapshot.total, 1), completed=snapshot.done, width=24),
-            Text(snapshot.sentence()),
-        )
+        head, sentence = Table.grid(padding=(0, 1)), snapshot.sentence()
+        room = min(24, self._live.console.width - len(self._title) - len(sentence) - 3)
+        bar = [ProgressBar(total=max(snapshot.total, 1), completed=snapshot.done, width=room)] if room >= 6 else []
+        head.add_row(Text(self._title, style="bold"), *bar, Text(sentence))
         self._live.update(Group(head, table))
 
     def say(self, message: str) -> None:
@@ -112,6 +111,19 @@ class GridTable:
 
     def close(self) -> None:
         self._live.stop()
+
+
+def short_names(names: list[str], width: int) -> list[str]:
+    """Names that fit: if one does not, all are without what they have in common, except algorithm and seed."""
+    if all(len(name) <= width for name in names):
+        return names
+    parts = [name.split("__") for name in names]
+    common = set(parts[0]).intersection(*parts)
+    told = [
+        "__".join(word for place, word in enumerate(own) if word not in common or place in (1, len(own) - 1))
+        for own in parts
+    ]
+    return [_end_of(name, width) for name in told]
 
 
 def _end_of(name: str, width: int) -> str:
