@@ -5,7 +5,9 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do command 
 BIN := $(VENV)/bin
 CORE := $(VENV)/.core
 STAMP := $(VENV)/.installed
-# Compiling every module of every package takes longer than installing them; Python compiles those that are imported.
+# Compiling every module of every package takes longer than installing them; Python compiles those that are imported,
+# and must be allowed to keep them: otherwise every process compiles a thousand modules again, for several seconds.
+unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check
 # Commands end with what to run next, and nobody has `chorus` on the path yet.
 ON_PATH = command -v chorus >/dev/null || echo "chorus is $(BIN)/chorus; '. $(BIN)/activate' lets you type chorus"
