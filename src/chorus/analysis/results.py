@@ -101,6 +101,7 @@ class Results:
     def __init__(self, dataset: Dataset) -> None:
         self.dataset = dataset
         self._curves: dict[tuple[Variant, str, str], Curve | None] = {}
+        self._finals: dict[tuple[Variant, str, str], Final | None] = {}
         self._numbers = {name: number for number, name in enumerate(dataset.metrics)}
 
     @cached_property
@@ -132,9 +133,13 @@ class Results:
 
     def metric_final(self, variant: Variant, env: str, metric: str) -> Final | None:
         """Final scores of the runs that have ended, or of all runs if none has."""
-        curve = self.metric_curve(variant, env, metric)
-        if curve is None:
-            return None
+        key = (variant, env, metric)
+        if key not in self._finals:
+            curve = self.metric_curve(variant, env, metric)
+            self._finals[key] = self._score(curve) if curve else None
+        return self._finals[key]
+
+    def _score(self, curve: Curve) -> Final:
         ended = [self.dataset.runs[run].has_ended for run in curve.runs]
         chosen = [row for row, end in enumerate(ended) if end or not any(ended)]
         windows = [self._window(curve, row) for row in chosen]
