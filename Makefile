@@ -37,8 +37,9 @@ demo-short: $(CORE)  ## the same as small as it can be, a minute or two: does ev
 	$(BIN)/chorus demo --scale smoke
 	@$(ON_PATH)
 
+# Three workers for two cores, because many tests wait for processes, browsers and clusters.
 test: setup  ## the whole suite
-	$(BIN)/python -m pytest -n 2 --dist worksteal tests
+	$(BIN)/python -m pytest -n 3 --dist worksteal tests
 
 TORTURE ?= 30
 torture: setup  ## random kills, damage, wrong input, full disks; minutes, or hours with TORTURE=1000 kills
@@ -49,7 +50,11 @@ lint: setup  ## format, lint, types
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-check: lint  ## format, lint, types, fast tests
+check: setup  ## format, lint, types, fast tests
+	@$(MAKE) --no-print-directory -j 2 lint fast
+
+.PHONY: fast
+fast: setup
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not slow" tests
 
 docs: setup  ## the documentation as a website, into site/; a broken link is an error

@@ -8,7 +8,9 @@ import tempfile
 
 # XLA reads these once, when it starts: before anything imports jax. Networks here are tiny, so compiling them costs
 # more than running them: code is not optimised, which takes a quarter of the time.
-FAST_TO_COMPILE = "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
+FAST_TO_COMPILE = (
+    "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1"
+)
 os.environ["NPROC"] = "1"
 os.environ["JAX_PLATFORMS"] = "cpu"
 # `chorus.train` trains here unless a test asks for a process, which would have to import and compile everything.

@@ -34,7 +34,7 @@ def small_jobs(
     return jobs_for(requests, out)
 
 
-def small_sweep(out: Path, seeds: int, *more: str, preset: str = "double-dqn", **options: object) -> list[str]:
+def small_sweep(out: Path, seeds: int | str, *more: str, preset: str = "double-dqn", **options: object) -> list[str]:
     """The arguments of a `chorus sweep` over such jobs."""
     sizes = [f"{name}={value}" for name, value in (OPTIONS | options).items()]
     what = ["--preset", preset, "--env", PROBE, "--scale", "smoke", "--seeds", str(seeds), "--set", *sizes]

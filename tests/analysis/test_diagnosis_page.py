@@ -27,6 +27,7 @@ def write_runs(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_the_page_says_what_the_terminal_says(tmp_path: Path) -> None:
     runs = write_runs(tmp_path / "runs")
     summary = write_diagnosis([runs], ENV, tmp_path / "page.html", actions=3)

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from synthetic_runs import LEVELS, SyntheticRun
 
 from builders import load_example
@@ -16,6 +17,7 @@ def write_runs(folder, presets):
             SyntheticRun(preset, "MinAtar/SpaceInvaders-v1", seed, level).write(folder)
 
 
+@pytest.mark.slow
 def test_the_demos_figure_and_table_come_from_its_runs(tmp_path, capsys):
     write_runs(tmp_path / "runs", ("double-dqn", "bootstrapped-dqn", "cerl", "tandem"))
     drawing.main(tmp_path, tmp_path / "runs")

@@ -75,6 +75,7 @@ def test_a_warning_appears_where_the_window_misleads_and_nowhere_else(
     assert set(found) <= set(find_warnings(make_context(results.dataset)))
 
 
+@pytest.mark.slow
 def test_every_figure_of_final_scores_and_the_table_state_the_window(tmp_path: Path) -> None:
     write_study(tmp_path, envs=ATARI4, iterations=25)
     SyntheticRun(

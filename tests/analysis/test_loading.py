@@ -142,6 +142,7 @@ def test_datasets_can_be_merged(tmp_path: Path) -> None:
     assert results.final(results.series[1], results.envs[0]).values == pytest.approx([3.0])
 
 
+@pytest.mark.slow
 def test_the_analysis_never_imports_jax() -> None:
     program = (
         "import sys; sys.modules['jax'] = None\n"

@@ -97,6 +97,7 @@ def test_one_negative_run_of_another_algorithm_changes_no_normalisation(tmp_path
     assert f"(a return of zero in {OWN})" in after.meaning
 
 
+@pytest.mark.slow
 def test_an_environment_that_cannot_be_normalised_is_left_out_with_the_reason_in_every_caption(tmp_path: Path) -> None:
     bad = MINATAR[0]
     write_study(tmp_path, base=lambda env: 0.1 if env == bad else 10.0, noise=0.01, seeds=3)

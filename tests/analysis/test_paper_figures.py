@@ -56,6 +56,7 @@ QUICK = [f"figure{number}" for number in (2, 3, 4, 5, 7, 8, 12, 13, 18, 19, 21, 
 OTHER_RUNS = ("diverging-member", "hyperparameters", "cost")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 def test_figures_are_drawn(context: AnalysisContext, name: str) -> None:
     panels = draw_panels(context, find_study(name).panels)

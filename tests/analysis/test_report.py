@@ -46,6 +46,7 @@ def outline(text: str) -> Outline:
     return found
 
 
+@pytest.mark.slow
 def test_the_page_fetches_nothing(page: str) -> None:
     found = outline(page)
     assert found.fetches == []
@@ -54,6 +55,7 @@ def test_the_page_fetches_nothing(page: str) -> None:
     assert "default-src 'none'" in page
 
 
+@pytest.mark.slow
 def test_ids_are_unique(page: str) -> None:
     ids = outline(page).ids
     assert len(ids) == len(set(ids))
@@ -78,6 +80,7 @@ def test_the_page_names_paper_command_and_cost_and_explains_its_words_first(page
     assert page.index("<dt>indiv.</dt>") < page.index("(indiv.)")
 
 
+@pytest.mark.slow
 def test_the_same_runs_and_seed_give_the_same_bytes(tmp_path: Path) -> None:
     write_study(tmp_path / "runs", seeds=2, envs=("CartPole-v1",), presets=("double-dqn", "cerl"))
     texts = [
@@ -87,6 +90,7 @@ def test_the_same_runs_and_seed_give_the_same_bytes(tmp_path: Path) -> None:
     assert texts[0] == texts[1] != texts[2]
 
 
+@pytest.mark.slow
 def test_text_from_runs_stays_text(tmp_path: Path) -> None:
     for seed in range(2):
         SyntheticRun(
@@ -126,6 +130,7 @@ def parse(*words: str) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
+@pytest.mark.slow
 def test_the_command_writes_a_report_and_says_where(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_study(tmp_path / "runs", seeds=2, envs=("ALE/Breakout-v5",), presets=("double-dqn", "bootstrapped-dqn"))
     published = tmp_path / "breakout.json"
@@ -165,6 +170,7 @@ def test_help_explains_every_option() -> None:
     assert parser.description.endswith(".")
 
 
+@pytest.mark.slow
 def test_control_characters_do_not_reach_a_title(tmp_path):
     write_study(tmp_path / "runs", seeds=1)
     summary = write_report([tmp_path / "runs"], tmp_path / "report.html", title="A \x1b[31mred\x00 title")

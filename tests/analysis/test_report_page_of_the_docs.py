@@ -13,6 +13,7 @@ from chorus.cli import report as command
 PAGE = (Path(__file__).parents[2] / "docs" / "report.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     write_study(tmp_path / "runs", seeds=2, presets=("double-dqn", "bootstrapped-dqn"), envs=("CartPole-v1",))
     monkeypatch.chdir(tmp_path)

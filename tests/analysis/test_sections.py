@@ -104,6 +104,7 @@ def test_without_cerl_its_panel_would_repeat_the_first(tmp_path: Path) -> None:
     assert "inside" not in panels  # one ensemble: one bar
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("envs", [1, 2])
 def test_a_single_seed_promises_no_intervals(tmp_path: Path, envs: int) -> None:
     write_study(tmp_path, envs=MINATAR[:envs], seeds=1)
@@ -111,6 +112,7 @@ def test_a_single_seed_promises_no_intervals(tmp_path: Path, envs: int) -> None:
     assert captions and not any("bands" in text or "Lines" in text or "bars:" in text for text in captions)
 
 
+@pytest.mark.slow
 def test_several_environments_start_with_their_aggregate(tmp_path: Path) -> None:
     write_study(tmp_path, envs=MINATAR[:2], seeds=2)
     context = context_of(tmp_path)

@@ -46,6 +46,7 @@ def test_a_map_is_the_mean_over_seeds_of_each_algorithm(folder: Path) -> None:
     assert "1 to 2 seeds" in drawing.caption and "square stands for" not in drawing.caption
 
 
+@pytest.mark.slow
 def test_the_report_has_a_section_with_the_map(folder: Path) -> None:
     dataset = load_runs([folder])
     (section,) = [one for one in make_sections(make_context(dataset)) if one.name == "exploration"]

@@ -11,6 +11,7 @@ def observations(count: int) -> np.ndarray:
     return np.random.default_rng(0).normal(size=(count, 4)).astype(np.float32) * 0.05
 
 
+@pytest.mark.slow
 def test_one_observation_gives_one_action_and_a_batch_one_each(probe_run):
     player = chorus.load(probe_run)
     action, state = player.predict(np.array([1.0], np.float32))
@@ -22,6 +23,7 @@ def test_one_observation_gives_one_action_and_a_batch_one_each(probe_run):
     assert state[0].shape == (5,)
 
 
+@pytest.mark.slow
 def test_observations_of_another_shape_are_refused_with_both_shapes(probe_run):
     with pytest.raises(chorus.ChorusError, match=r"\(3, 2\); Probe/Discount-v0 has \(1,\)"):
         chorus.load(probe_run).predict(np.zeros((3, 2)))
@@ -144,6 +146,7 @@ def test_stable_baselines3_evaluates_a_chorus_run(cartpole_run):
     assert abs(np.mean(returns) - np.mean(ours)) < 4 * error + 1e-9
 
 
+@pytest.mark.slow
 def test_predict_uses_no_key_twice(probe_run, monkeypatch):
     import jax
 

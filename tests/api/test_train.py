@@ -48,6 +48,7 @@ def probe(out, **more):
     )
 
 
+@pytest.mark.slow
 def test_callbacks_see_every_episode_and_iteration_and_may_stop_the_run(probe_run, tmp_path):
     episodes, iterations = [], []
 
@@ -70,6 +71,7 @@ def test_callbacks_see_every_episode_and_iteration_and_may_stop_the_run(probe_ru
     assert probe(tmp_path, exist_ok=True).resume() == run
 
 
+@pytest.mark.slow
 def test_what_a_callback_raises_is_raised_after_the_iteration_was_saved(tmp_path):
     def fail(record):
         raise RuntimeError(f"at step {record['step']}")
@@ -80,6 +82,7 @@ def test_what_a_callback_raises_is_raised_after_the_iteration_was_saved(tmp_path
     assert (run.state, run.status["iteration"]) == ("stopped", 1)
 
 
+@pytest.mark.slow
 def test_a_run_is_a_path_with_numbers_curves_and_an_agent(probe_run, monkeypatch):
     run = chorus.Run(probe_run)
     assert run == probe_run and open(run / "metrics.jsonl").readline().startswith("{")  # noqa: PTH123, SIM115

@@ -120,6 +120,7 @@ def test_an_unknown_preset_and_an_unknown_environment_are_both_named(capsys):
     assert "'cerll'" in said and "'CartPolle-v1'" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "members", "steps"),
     [

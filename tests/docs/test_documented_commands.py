@@ -57,6 +57,7 @@ def test_documented_commands_are_valid(line: str) -> None:
         assert resolve(request_from(args)).config.preset == words[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", grids())
 def test_documented_grids_can_be_planned(line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Every run of theirs resolves to a configuration, and nothing is written."""
@@ -65,6 +66,7 @@ def test_documented_grids_can_be_planned(line: str, tmp_path: Path, capsys: pyte
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words", [["list"], ["list", "scales"], ["show", "cerl"], ["show", "ensemble-sac-cerl"]], ids=" ".join
 )

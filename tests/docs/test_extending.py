@@ -36,6 +36,7 @@ def chorus(*words: str | Path) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_every_component_of_the_page_is_listed(plugin):
     listed = chorus("list", "components", "--plugin", plugin)
     for kind in ("optimistic", "largest", "reward_prediction", "normalised"):

@@ -69,6 +69,7 @@ def test_of_box_actions_a_rule_takes_the_mean_or_one_that_a_member_proposes():
     np.testing.assert_allclose(chosen(UpperConfidence(beta=1.0), proposal, UNIT), action[2])
 
 
+@pytest.mark.slow
 def test_every_member_values_every_proposal():
     agent = soft_agent(soft_learner())
     params, key = soft_state(agent).params, jax.random.key(3)

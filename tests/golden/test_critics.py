@@ -18,6 +18,7 @@ from chorus.networks.gaussian import draw
 from soft_builders import soft_agent, soft_batch, soft_learner, soft_networks, soft_state
 
 
+@pytest.mark.slow
 def test_the_target_is_the_lowest_of_the_drawn_critics():
     # Three critics of two members. Member 0 draws critics 0 and 2, min(3, 5) = 3; member 1 critics 2 and 1, min(7, 6).
     params = {"w": jnp.float32([[3.0, 4.0], [2.0, 6.0], [5.0, 7.0]])}
@@ -56,6 +57,7 @@ def test_subsets_are_drawn_without_replacement_each_as_often_and_for_each_member
     assert 0.05 < np.mean(np.all(pairs[:, :, 0] == pairs[:, :, 1], axis=1)) < 0.3
 
 
+@pytest.mark.slow
 def test_two_critics_of_which_a_target_takes_two_have_the_targets_of_sac():
     plain = soft_learner(members=2)
     subset = soft_learner(members=2, critic_rule=RandomSubset(size=2))

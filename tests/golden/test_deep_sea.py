@@ -122,6 +122,7 @@ def test_the_best_return_of_the_stochastic_sea():
         assert parse(f"DeepSeaStochastic-{size}-v0").optimal_return == pytest.approx(value[0])
 
 
+@pytest.mark.slow
 def test_a_stochastic_step_to_the_right_fails_once_in_n_and_both_corners_are_noisy():
     """4,000 episodes to the right in size 5: in the mean of a chance of 0.2 an error of 0.03 is five deviations."""
     env_id = "DeepSeaStochastic-5-v0"

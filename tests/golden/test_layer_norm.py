@@ -40,6 +40,7 @@ def test_a_convolution_is_normalised_over_channels_and_positions():
     np.testing.assert_allclose(found.ravel(), np.array([-3, -1, 10, 30]) / np.sqrt(5), rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_the_norm_stands_before_the_relu_and_only_where_it_is_asked_for():
     x = jnp.float32([[1.0], [2.0]])
     params = {"kernel": jnp.eye(2), "bias": jnp.zeros(2), "gain": jnp.ones(2), "offset": jnp.float32([0.25, 0.0])}
@@ -49,6 +50,7 @@ def test_the_norm_stands_before_the_relu_and_only_where_it_is_asked_for():
     assert set(Dense(2).init(jax.random.key(0), x)["params"]) == {"kernel", "bias"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared", [0, 1])
 def test_every_form_of_the_layers_and_every_view_agree(shared):
     observation = tiny_batch(size=3, shape=IMAGE).observation
@@ -86,6 +88,7 @@ def test_a_wider_layer_pays_for_its_gains_and_offsets():
     assert WidenedDense(16, members=2, outputs=10, layer_norm=True).width(2) == 16 + 11
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("preset", "env", "options"),
     [

@@ -16,6 +16,7 @@ def mico_distance(x, y, beta):
     return mico_distances(x[None], y[None], beta)[0, 0]
 
 
+@pytest.mark.slow
 def test_the_distance_of_orthogonal_vectors():
     # U((1,0), (0,2)) = ½(1 + 4) + 0.1 · π/2 = 2.65708.
     distance = mico_distance(jnp.array([1.0, 0.0]), jnp.array([0.0, 2.0]), 0.1)
@@ -27,12 +28,14 @@ def test_a_vector_is_no_angle_away_from_itself():
     assert float(mico_distance(jnp.array([3.0, 4.0]), jnp.array([3.0, 4.0]), 0.1)) == pytest.approx(25.0, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_gradients_are_finite_where_the_angle_has_none():
     for x in (jnp.zeros(3), jnp.array([1.0, 1.0, 1.0])):
         gradient = jax.grad(lambda v: mico_distance(v, jnp.array([1.0, 1.0, 1.0]), 0.1))(x)
         assert np.all(np.isfinite(gradient))
 
 
+@pytest.mark.slow
 def test_every_pair_has_its_own_distance():
     # ‖x‖² = 1, 4 and ‖y‖² = 1, 1, 9; x₀ ⊥ y₁, x₀ ∥ y₀, y₂ is opposite to x₁.
     x, y = jnp.array([[1.0, 0.0], [0.0, 2.0]]), jnp.array([[1.0, 0.0], [0.0, 1.0], [0.0, -3.0]])
@@ -41,6 +44,7 @@ def test_every_pair_has_its_own_distance():
     np.testing.assert_allclose(mico_distances(x, y, 1.0), by_hand, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_the_loss_of_two_states_by_hand():
     # φ(s) = (1), (2); φ̄(s) = (1), (2); φ̄(s') = (1), (1); r = (0, 1), γ = 0.5; all angles are 0.
     # d: U = ½(a² + b²): d_11 = 1, d_12 = d_21 = 2.5, d_22 = 4.
@@ -51,6 +55,7 @@ def test_the_loss_of_two_states_by_hand():
     assert float(loss) == pytest.approx(4.125 / 4, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_a_shared_representation_is_shaped_once_and_an_own_one_by_each_member():
     for shared, count in ((0, 3), (1, 1), (2, 1)):
         network = replace(tiny_network(shared=shared), feature_layers=1)
@@ -60,6 +65,7 @@ def test_a_shared_representation_is_shaped_once_and_an_own_one_by_each_member():
         assert losses.auxiliary.shape == (count,)
 
 
+@pytest.mark.slow
 def test_the_representation_is_not_divided_at_the_forks():
     """The same trunk under one member and under three: MICo's gradient there is the same."""
 
@@ -80,6 +86,7 @@ def test_the_representation_is_not_divided_at_the_forks():
     assert any(np.any(leaf) for leaf in jax.tree.leaves(one))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared", [0, 2])
 def test_batches_of_ones_own_are_paired_with_their_own_rewards(shared):
     """Member i's loss is that of its own batch alone; a shared representation is shaped by all batches at once."""

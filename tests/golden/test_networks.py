@@ -69,6 +69,7 @@ def initial():
     return jax.device_get(network.init(init_key(0), np.zeros(ATARI, np.uint8)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("group", "layer", "fan_in", "bound"),
     [
@@ -104,6 +105,7 @@ def test_members_and_heads_are_drawn_independently(initial):
     assert np.all(np.abs(np.corrcoef(flat) - np.eye(4)) < 0.1)
 
 
+@pytest.mark.slow
 def test_a_scaled_torso_reads_each_number_times_its_factor():
     """With the factors 2 and 10 the observation (3, 0.5) is read as (6, 5)."""
     plain, scaled = (

@@ -37,6 +37,7 @@ def test_the_mean_of_the_quantiles_is_the_value():
     np.testing.assert_allclose(values, [2.0, 1.0])
 
 
+@pytest.mark.slow
 def test_who_selects_decides_the_target():
     """Online and target networks disagree about the best action; only the selection rule differs."""
     network = tiny_network(members=1)
@@ -56,6 +57,7 @@ def test_who_selects_decides_the_target():
     assert same[0] == pytest.approx(same[1]), "with equal networks it does not matter who selects"
 
 
+@pytest.mark.slow
 def test_the_network_of_qr_dqn():
     # SAME padding with strides 4, 2, 1: 84 -> 21 -> 11 -> 11, so 11 · 11 · 64 = 7,744 features.
     x = jnp.zeros((4, 84, 84, 1))

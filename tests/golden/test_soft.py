@@ -35,6 +35,7 @@ def test_the_squashed_log_probability_is_that_of_a_numerical_integral(mean, log_
     assert float(log_prob) == pytest.approx(np.log(np.trapezoid(density, u) / 2e-3), abs=1e-4)
 
 
+@pytest.mark.slow
 def test_the_squashed_density_integrates_to_one_and_numbers_add_up():
     noise = jnp.linspace(-8, 8, 4_001)[:, None]
     policy = Gaussian(mean=jnp.full((4_001, 1), 0.3), log_std=jnp.full((4_001, 1), -0.5))
@@ -82,6 +83,7 @@ def test_self_target_asks_ones_own_critics_about_the_others_actions():
     np.testing.assert_allclose(y, [[1.99, 2.287], [3.97, 4.267]], rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_main_heads_are_squared_whatever_their_size():
     loss = MainAndAuxiliary(main=Squared(), auxiliary=TwiceHuber())
     predictions = jnp.full((2, 2, 1), 20.0)
@@ -89,6 +91,7 @@ def test_main_heads_are_squared_whatever_their_size():
     np.testing.assert_allclose(losses, [[400, 300], [300, 400]])
 
 
+@pytest.mark.slow
 def test_infinite_auxiliary_targets_leave_a_bounded_gradient():
     loss = MainAndAuxiliary(main=Squared(), auxiliary=TwiceHuber())
     targets = jnp.float32([[1.0, jnp.inf]])[..., None]
@@ -97,6 +100,7 @@ def test_infinite_auxiliary_targets_leave_a_bounded_gradient():
     np.testing.assert_allclose(gradient[..., 0], [[-2.0, -20.0]])
 
 
+@pytest.mark.slow
 def test_the_entropy_target_is_half_a_nat_below_zero_for_each_number():
     """α (H - H̄) falls where H is above H̄ = -0.5 · 2 = -1: α must go down there, and up below."""
     agent = soft_agent(soft_learner(members=1))
@@ -128,6 +132,7 @@ def test_action_distance_is_half_the_mean_squared_distance_of_pairs():
     assert float(action_distance(jnp.asarray(actions[:1]))) == 0.0
 
 
+@pytest.mark.slow
 def test_weights_start_orthogonal():
     columns = np.asarray(orthonormal(jax.random.normal(jax.random.key(0), (40, 30))))
     np.testing.assert_allclose(columns.T @ columns, np.eye(30), atol=1e-5)

@@ -58,6 +58,7 @@ def as_members(params) -> dict:
     return {"trunk": {}, "members": own, "heads": last}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("optimizer", "same_in_optax"),
     [
@@ -114,6 +115,7 @@ def played():
     }
 
 
+@pytest.mark.slow
 def test_copies_that_act_in_turn_gather_and_learn_what_one_does(played):
     owner, data, state = played["one"]
     owners, copied_data, copied_state = played["four copies"]

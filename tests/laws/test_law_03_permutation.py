@@ -27,6 +27,7 @@ def permuted(params, heads):
     return {**own, "heads": jax.tree.map(lambda leaf: leaf[:, ORDER], own["heads"])}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [Members(), Cross()], ids=["members", "cross"])
 def test_permuted_members_learn_permuted_updates(kind):
     learner = tiny_learner(kind, target_period=2)

@@ -24,6 +24,7 @@ def every_form_and_depth():
             yield pytest.param(form, shared, marks=pytest.mark.slow if rare else (), id=f"{form} L={shared}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("form", "shared"), list(every_form_and_depth()))
 def test_the_view_of_a_member_is_its_row_of_the_full_pass(form, shared):
     network = conv_network(shared, form)
@@ -43,6 +44,7 @@ def test_the_view_of_a_member_is_its_row_of_the_full_pass(form, shared):
     assert len(distinct) == len(rows), "heads differ, or the law says nothing"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("copies", [1, MEMBERS], ids=["shared batch", "a batch a member"])
 @pytest.mark.parametrize("shared", [0, pytest.param(2, marks=pytest.mark.slow)])
 def test_all_forms_agree_in_value_and_gradient(shared, copies):

@@ -93,10 +93,12 @@ def assert_scaled(kind, members, shared, divided_by, torso, shape):
     assert_trees_close(gradient, expected, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "members", "shared", "divided_by"), TABLE)
 def test_each_layer_is_divided_by_the_heads_it_serves(kind, members, shared, divided_by):
     assert_scaled(kind, members, shared, divided_by, DENSE_TORSO, FLAT)
 
 
+@pytest.mark.slow
 def test_a_convolutional_encoder_is_divided_like_a_dense_one():
     assert_scaled(Cross(), 2, 3, [4, 4, 4, 2], CONV_TORSO, IMAGE)

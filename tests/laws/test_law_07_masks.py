@@ -23,10 +23,12 @@ def learn(request):
     return lambda weight, batch=None: both((batch or tiny_batch(SIZE))._replace(weight=weight))
 
 
+@pytest.mark.slow
 def test_a_mask_of_ones_is_no_mask(learn):
     assert_trees_close(learn(np.ones((SIZE, N), np.float32)), learn(np.ones((SIZE, 1), np.float32)))
 
 
+@pytest.mark.slow
 def test_a_mask_keeps_only_its_own_samples(learn):
     kept = np.array([True, False, True, True, False, False])
     weight = np.tile(kept[:, None].astype(np.float32), (1, N))

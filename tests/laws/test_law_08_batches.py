@@ -8,6 +8,7 @@ from builders import assert_trees_close, gradient_of, losses_of, tiny_batch, tin
 N = 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared", [0, 1])
 def test_the_same_batch_for_every_member_is_one_shared_batch(shared):
     learner, network = tiny_learner(), tiny_network(shared=shared)
@@ -19,6 +20,7 @@ def test_the_same_batch_for_every_member_is_one_shared_batch(shared):
     assert_trees_close(learn(params, target_params, many), learn(params, target_params, one))
 
 
+@pytest.mark.slow
 def test_a_member_reads_its_own_column():
     learner, network = tiny_learner(), tiny_network()
     params = tiny_params(network)

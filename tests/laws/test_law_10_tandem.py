@@ -4,6 +4,7 @@ nothing for those it watches."""
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from builders import ring_for, state_with, tiny_agent, tiny_learner, tiny_loop, tiny_network, tiny_params
 from chorus.runs.training import training_keys
@@ -26,6 +27,7 @@ def test_half_a_tandem_draws_like_two_members():
     np.testing.assert_array_equal(draws(Tandem(passive_share=0.5)), draws(Uniform()))
 
 
+@pytest.mark.slow
 def test_a_passive_member_that_never_acts_still_learns():
     learner, network = tiny_learner(members=2), tiny_network(members=2)
     agent, params = tiny_agent(learner, network, (1,)), tiny_params(network, (1,))
@@ -39,6 +41,7 @@ def test_a_passive_member_that_never_acts_still_learns():
     assert np.abs(np.asarray(after)[1] - before[1]).max() > 1e-3
 
 
+@pytest.mark.slow
 def test_an_observer_changes_nothing_for_those_it_watches():
     """With the same seed the acting members start equal and are drawn alike; without shared layers they learn alike."""
     alone, watched = (

@@ -70,6 +70,7 @@ def textbook(params, targets, optimizers, batch, noise, learner):
     return new, targets, states
 
 
+@pytest.mark.slow
 def test_one_member_is_textbook_sac_update_for_update():
     # With a large epsilon steps grow with their gradients: twice the loss would be seen, and another entropy target.
     learner = soft_learner(members=1, optimizer=Adam(learning_rate=0.1, epsilon=10.0))
@@ -111,6 +112,7 @@ def test_grouping_changes_nothing(kind, loss):
     assert_trees_close(*learnt, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_the_acting_member_acts():
     """Three policies, two groups, one state: each slot does what its own member's distribution and the noise say."""
     learner = soft_learner()
@@ -125,6 +127,7 @@ def test_the_acting_member_acts():
     assert np.abs(acted[1] - acted[2]).max() > 1e-2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [Cross(), CrossOwn()], ids=type)
 def test_targets_ask_who_they_should_about_whose_actions(kind):
     """Head k of member i learns r + γ (min_c Q̄_c(s', a'_k) - α_k log π_k), of member k's critics or of its own."""
@@ -146,6 +149,7 @@ def test_targets_ask_who_they_should_about_whose_actions(kind):
         assert float(targets[b, i, k, 0]) == pytest.approx(float(expected), rel=1e-4, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_a_members_step_depends_on_itself_alone():
     """Members 1 and 2 become others: member 0, its temperature included, must not notice."""
     agent = soft_agent(soft_learner(), at_once=3)
@@ -162,6 +166,7 @@ def test_a_members_step_depends_on_itself_alone():
         assert max(jax.tree.leaves(differs)) > 1e-3
 
 
+@pytest.mark.slow
 def test_batches_of_ones_own_equal_a_shared_one_if_they_are_the_same():
     agent, shared = soft_agent(soft_learner(), at_once=2), soft_batch()
     own = shared._replace(**{

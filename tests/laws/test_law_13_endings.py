@@ -47,6 +47,7 @@ def targets_of_an_episode(n_step, terminated, truncated):
     return {int(t): float(target) for t, target in zip(batch.observation[:, 0, 0], y, strict=True)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_step", "expected"),
     [
@@ -78,6 +79,7 @@ def soft_preparation():
     return soft_state(soft_agent(learner, observed=1)), jax.jit(partial(prepare, learner, soft_networks(learner)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_step", [1, 2])
 @pytest.mark.parametrize("terminated", [True, False])
 def test_soft_targets_end_and_bootstrap_alike(terminated, n_step):

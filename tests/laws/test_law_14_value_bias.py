@@ -32,6 +32,7 @@ def test_no_return_goes_across_a_terminal_that_the_learner_sees():
     assert value_bias(np.full(3, 5.0), np.array([1.0, 2.0, 4.0]), 0.5, [1]) == pytest.approx(5.0 - 3.0)
 
 
+@pytest.mark.slow
 def test_an_evaluation_measures_the_bias_against_clipped_rewards():
     learner, network = tiny_learner(members=2), tiny_network(members=2)
     agent = tiny_agent(learner, network, (1,))

@@ -37,6 +37,7 @@ def force_on_the_others(loss):
     return [float(max(np.abs(np.asarray(leaf)[:, 1:]).max() for leaf in leaves)) for leaves in features]
 
 
+@pytest.mark.slow
 def test_the_force_of_a_diverging_member_is_bounded_by_huber_and_by_nothing_when_squared():
     small, large = force_on_the_others(HUBER)
     assert large == pytest.approx(small, rel=1e-4)

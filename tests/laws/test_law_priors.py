@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from builders import FLAT, tiny_agent, tiny_batch, tiny_learner, tiny_network
 from chorus.ensemble.value_map import Cross
@@ -15,6 +16,7 @@ def ensemble(kind=None, scale=3.0):
     return learner, WithPrior(network, learner.tables.policy, scale)
 
 
+@pytest.mark.slow
 def test_no_update_changes_a_prior():
     learner, network = ensemble(Cross())
     agent = tiny_agent(learner, network)
@@ -29,6 +31,7 @@ def test_no_update_changes_a_prior():
     )
 
 
+@pytest.mark.slow
 def test_head_k_of_every_member_adds_the_prior_of_member_k():
     learner, network = ensemble(Cross(), scale=2.0)
     params = network.init(jax.random.key(1), np.zeros(FLAT, np.float32))
@@ -46,6 +49,7 @@ def test_head_k_of_every_member_adds_the_prior_of_member_k():
     )
 
 
+@pytest.mark.slow
 def test_acting_and_proposing_agree_with_priors():
     learner, network = ensemble(Cross())
     agent = tiny_agent(learner, network)
@@ -57,6 +61,7 @@ def test_acting_and_proposing_agree_with_priors():
         np.testing.assert_array_equal(acted, proposed[:, member])
 
 
+@pytest.mark.slow
 def test_priors_keep_members_apart_where_all_layers_are_shared():
     learner = tiny_learner()
     network = WithPrior(tiny_network(shared=2), learner.tables.policy, 3.0)

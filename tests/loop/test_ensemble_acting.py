@@ -97,6 +97,7 @@ def counting_calls(assembly, calls):
     return replace(assembly, agent=replace(assembly.agent, **{name: counted(name) for name in names}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rule", "traced"), [(Uniform(), {"act"}), (VoteActing(), {"propose"})])
 def test_only_rules_that_ask_for_all_members_evaluate_them(rule, traced):
     calls: list[str] = []
@@ -107,6 +108,7 @@ def test_only_rules_that_ask_for_all_members_evaluate_them(rule, traced):
     assert set(calls) == traced
 
 
+@pytest.mark.slow
 def test_random_actions_come_on_top_of_the_ensembles_choice():
     """Members that always propose action 1, in two slots."""
 

@@ -69,6 +69,7 @@ def test_one_program_means_the_same_as_two(task, monkeypatch):
         assert_trees_close(getattr(fused_state, name), getattr(separate_state, name), rtol=5e-2, atol=5e-3)
 
 
+@pytest.mark.slow
 def test_once_learning_has_started_every_step_is_one_dispatch(monkeypatch):
     dispatched = []
 
@@ -90,6 +91,7 @@ def test_once_learning_has_started_every_step_is_one_dispatch(monkeypatch):
     assert dispatched == ["decide"] * 17 + ["learn_and_decide"] * 32
 
 
+@pytest.mark.slow
 def test_the_decision_after_an_update_is_made_by_the_new_parameters():
     """Parameters that an update changes by 1, and an action that is their value."""
     assembly = assembly_of("values")
@@ -111,6 +113,7 @@ def test_the_decision_after_an_update_is_made_by_the_new_parameters():
     assert all(lane[:5] == [0] * 5 and set(lane[5:]) == {1} for lane in steps)
 
 
+@pytest.mark.slow
 def test_large_agents_and_updates_of_several_programs_are_dispatched_separately():
     small = assembly_of("sac")
     state = small.agent.init(init_key(0))

@@ -76,6 +76,7 @@ def played(life_loss):
     return ring, events, [episode for event in events for episode in log.record(event)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("terminal", "every"), [(False, GAME_EVERY), (True, LIFE_EVERY)])
 def test_the_learner_sees_a_terminal_at_each_life_only_if_asked(terminal, every):
     ring, _, episodes = played(LifeLoss(terminal=terminal))

@@ -90,6 +90,7 @@ class Countdown:
         return observation
 
 
+@pytest.mark.slow
 def test_slots_that_end_start_anew_while_the_others_go_on():
     steps = walked(JaxStepper(Countdown(), decide, slots=3), [16, 8])
     ended = steps.terminated | steps.truncated
@@ -111,6 +112,7 @@ def assert_members_change_at_starts_only(steps):
     assert set(steps.member.ravel()) == {0, 1, 2}
 
 
+@pytest.mark.slow
 def test_what_is_drawn_does_not_depend_on_the_chunks(probe):
     whole = walked(probe, [16])
     for chunks in ([4] * 4, [1] * 16):
@@ -125,6 +127,7 @@ def test_a_jax_environment_redraws_its_member_at_true_episode_starts_only(probe)
     assert_members_change_at_starts_only(steps)
 
 
+@pytest.mark.slow
 def test_a_jax_environment_out_of_time_is_truncated_not_terminated():
     limited = JaxStepper(make_jax("Probe/Discount-v0", 1), decide, slots=1)
     steps = walked(limited, [4])
@@ -133,6 +136,7 @@ def test_a_jax_environment_out_of_time_is_truncated_not_terminated():
     assert np.all(steps.reset_observation == 0.0), "the first of the new one"
 
 
+@pytest.mark.slow
 def test_termination_wins_where_a_time_limit_falls_on_the_same_step():
     steps = walked(JaxStepper(make_jax("Probe/Discount-v0", 2), decide, slots=1), [4])
     assert steps.terminated[:, 0].tolist() == [False, True, False, True]
@@ -196,6 +200,7 @@ def test_every_slot_and_every_iteration_has_another_seed():
     np.testing.assert_array_equal(first_reset(1), starts[:3])
 
 
+@pytest.mark.slow
 def test_a_member_drawn_each_step_changes_within_an_episode(ladder):
     probe = JaxStepper(make_jax("Probe/Discount-v0", 2), decide, slots=3, redraw_each_step=True)
     host = HostStepper(partial(make_host, ladder), decide, slots=3, redraw_each_step=True)

@@ -39,6 +39,7 @@ def explored(loop, config, spec):
     return log, seen
 
 
+@pytest.mark.slow
 def test_the_compiled_loop_and_the_host_loop_tell_the_same_visits():
     """Before learning starts nothing differs between them, not even the batches."""
     config = resolved(learning_starts=100).config

@@ -81,6 +81,7 @@ def test_every_critic_of_every_member_gets_the_number_right(variant, probe):
         np.testing.assert_allclose(found, np.broadcast_to(wanted, found.shape), atol=TOLERANCE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("probe", BEST)
 @pytest.mark.parametrize("variant", ["one member", pytest.param("three members", marks=pytest.mark.slow)])
 def test_every_members_policy_finds_the_best_action(variant, probe):

@@ -52,6 +52,7 @@ def learnt(variant, probe):
     return state.params
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("probe", VALUES)
 @pytest.mark.parametrize(
     "variant", ["one member", *(pytest.param(name, marks=pytest.mark.slow) for name in list(VARIANTS)[1:])]

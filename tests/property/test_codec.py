@@ -134,6 +134,7 @@ def in_a_file(config):
     return json.loads(json.dumps(config.to_json(), allow_nan=False))
 
 
+@pytest.mark.slow
 @given(recipes)
 def test_the_round_trip_is_the_identity(recipe):
     config = make(recipe)
@@ -165,6 +166,7 @@ def at(tree, path):
     return tree
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(recipes, st.data())
 def test_whatever_stands_in_a_file_is_a_configuration_or_one_sentence(recipe, data):
@@ -197,6 +199,7 @@ def test_every_misspelt_name_is_reported_with_a_suggestion(recipe, names):
         assert f"config.{name} is missing" in str(caught.value)
 
 
+@pytest.mark.slow
 @given(recipes)
 def test_all_kinds_of_mistakes_are_reported_at_once(recipe):
     config = make(recipe)
@@ -220,6 +223,7 @@ def test_all_kinds_of_mistakes_are_reported_at_once(recipe):
         assert sentence in str(caught.value)
 
 
+@pytest.mark.slow
 @given(recipes, recipes)
 def test_a_whole_configuration_laid_over_another_replaces_it(recipe, other_recipe):
     config, other = make(recipe), make(other_recipe)

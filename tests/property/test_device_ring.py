@@ -194,6 +194,7 @@ def test_contents_go_to_the_host_and_back(history):
     jax.tree.map(lambda x, y: np.testing.assert_array_equal(x[:, has_own], y[:, has_own]), own, other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_step", [1, 3])
 def test_every_window_is_as_likely_as_another(n_step):
     rng = np.random.default_rng(0)

@@ -2,6 +2,7 @@
 
 import hypothesis.strategies as st
 import numpy as np
+import pytest
 from hypothesis import given
 
 from builders import tiny_ring
@@ -71,6 +72,7 @@ def test_a_batch_of_the_whole_replay_has_the_replays_shares(history):
     np.testing.assert_array_equal(share, own_shares(ring, MEMBERS)[1])
 
 
+@pytest.mark.slow
 @given(histories(), st.integers(0, 2**32 - 1))
 def test_a_ring_opened_again_knows_the_same(history, seed):
     """What is kept beside the ring is not stored: read off the columns it must say what the one that grew says, also

@@ -98,6 +98,7 @@ def histories(draw):
     return lanes, capacity, steps
 
 
+@pytest.mark.slow
 @given(histories(), st.integers(1, 4))
 def test_rebuilt_stacks_are_those_that_were_shown_across_ends_lives_and_wrap_around(history, n_step):
     lanes, capacity, steps = history
@@ -107,6 +108,7 @@ def test_rebuilt_stacks_are_those_that_were_shown_across_ends_lives_and_wrap_aro
         assert_rebuilt(stacking, n_step)
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(st.sampled_from([0, 0, 1, 2, 3]), min_size=6, max_size=6), min_size=3, max_size=6))
 def test_the_stacks_a_checkpoint_saw_stay_intact_for_two_more_iterations(iterations):
     stacking, kept = Stacking(1, 5), []
@@ -128,6 +130,7 @@ def test_the_stacks_a_checkpoint_saw_stay_intact_for_two_more_iterations(iterati
         stacking.ring.cursor = now
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_step", [1, 3])
 def test_rebuilt_stacks_are_the_ones_a_real_game_returned(n_step):
     slots, capacity = 2, 60

@@ -27,6 +27,7 @@ def histories(draw):
     return lanes, capacity, draw(st.integers(1, 4)), steps, draw(st.integers(0, len(steps)))
 
 
+@pytest.mark.slow
 @given(histories(), st.integers(0, 2**32 - 1))
 def test_a_members_own_windows_are_drawn_and_no_others(history, seed):
     """80 steps in a ring of at most 19 + 2 · 17 rows: windows, and the ring itself, are written round and round."""

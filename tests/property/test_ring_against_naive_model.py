@@ -88,6 +88,7 @@ def iterations(draw):
     return lanes, capacity, length, draw(st.lists(iteration, min_size=3, max_size=7))
 
 
+@pytest.mark.slow
 @given(iterations(), st.integers(1, 3))
 def test_the_window_a_checkpoint_saw_stays_intact_for_two_more_iterations(run, n_step):
     lanes, capacity, length, parts = run
@@ -110,6 +111,7 @@ def test_the_window_a_checkpoint_saw_stays_intact_for_two_more_iterations(run, n
         ring.cursor = now
 
 
+@pytest.mark.slow
 @given(histories(), st.integers(0, 2**32 - 1))
 def test_files_and_memory_hold_the_same_and_files_can_be_opened_again(history, seed):
     lanes, capacity, n_step, steps = history

@@ -75,6 +75,7 @@ def empty_manifest(run: Path, iteration: int) -> None:
 DAMAGE = [flip_state, flip_newest_observation, delete_manifest, change_manifest, misplace_rows, empty_manifest]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", DAMAGE, ids=lambda damage: damage.__name__)
 def test_every_kind_of_damage_is_found_and_named(killed, tmp_path, damage):
     run = copy_of(killed, tmp_path)
@@ -118,6 +119,7 @@ def test_with_no_usable_checkpoint_left_the_run_is_refused_and_keeps_its_logs(ki
     assert (logs(run), status(run)) == (before, stood)
 
 
+@pytest.mark.slow
 def test_a_run_that_failed_after_a_checkpoint_does_not_start_again_without_it(killed, tmp_path):
     """What went wrong is written over the status, and the iteration it had reached stays in it."""
     run = copy_of(killed, tmp_path)

@@ -97,6 +97,7 @@ def test_room_for_every_row_is_reserved_before_the_first_step(tmp_path, undistur
         assert full.value.errno == errno.ENOSPC
 
 
+@pytest.mark.slow
 def test_a_report_that_finds_no_room_leaves_the_old_one(tmp_path, undisturbed, capsys):
     with small_disk(tmp_path / "disk", "size=1m") as disk:
         page = disk / "report.html"

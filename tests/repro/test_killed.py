@@ -36,6 +36,7 @@ def finish(run: Path) -> None:
     assert status(run)["state"] == "finished"
 
 
+@pytest.mark.slow
 def test_a_run_killed_in_the_middle_of_an_iteration_resumes_to_the_same_bytes(undisturbed, killed, tmp_path):
     run = Path(shutil.copytree(killed, tmp_path / killed.name))
     assert status(run)["state"] == "running"

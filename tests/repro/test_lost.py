@@ -48,6 +48,7 @@ def test_without_checkpoints_and_status_the_logs_show_that_there_was_a_checkpoin
     assert listing(run) == before
 
 
+@pytest.mark.slow
 def test_a_finished_run_that_lost_its_status_gets_it_back(finished, undisturbed, capsys):
     stood = status(finished)
     (finished / "status.json").unlink()

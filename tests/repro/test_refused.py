@@ -66,6 +66,7 @@ def test_a_changed_configuration_is_named_and_nothing_is_touched(run, capsys, pa
     assert words in refused(run, capsys)
 
 
+@pytest.mark.slow
 def test_a_configuration_that_was_set_back_or_only_formatted_anew_resumes(run, undisturbed, capsys):
     original = (run / "config.json").read_text()
     change_config(run, "replay.capacity", 20)
@@ -107,6 +108,7 @@ def test_a_log_that_lost_something_is_refused_with_the_numbers(run, capsys, log,
     assert "restore the files, or remove the folder and train again" in said
 
 
+@pytest.mark.slow
 def test_a_log_that_fits_the_checkpoint_before_falls_back_to_it(run, undisturbed, capsys):
     newest = newest_checkpoint(run)
     cut(run / "metrics.jsonl", recorded(run, newest, "metrics.jsonl") - 1)
@@ -151,6 +153,7 @@ def test_an_unfinished_run_of_an_older_version_is_refused_and_can_still_be_evalu
     assert chorus.load(run).policy_name == "aggregate"
 
 
+@pytest.mark.slow
 def test_a_damaged_newest_checkpoint_is_said_wherever_a_run_is_loaded(run, capsys):
     damaged = run / "checkpoints" / f"{newest_checkpoint(run):06d}"
     (damaged / "state.safetensors").write_bytes(b"")

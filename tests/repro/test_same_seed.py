@@ -22,6 +22,7 @@ from running import LOGS, RUNS, logs, records, train
 STREAMS = get_args(Stream)
 
 
+@pytest.mark.slow
 def test_two_processes_write_the_same_bytes_for_the_same_seed(undisturbed, tmp_path):
     again = train(tmp_path, *RUNS["probe"], "--seed", "3")
     assert logs(again) == logs(undisturbed["probe"])

@@ -94,6 +94,7 @@ def test_another_signal_is_a_second_request():
         stop.receive(signal.SIGTERM, None)
 
 
+@pytest.mark.slow
 def test_in_python_a_stopped_run_ends_the_loop_over_runs_too(killed, tmp_path, monkeypatch):
     run = Path(shutil.copytree(killed, tmp_path / killed.name))
     before = newest_checkpoint(run)
@@ -126,6 +127,7 @@ def test_a_killed_run_is_listed_as_stopped(killed, tmp_path, capsys):
     assert read_run(tmp_path / killed.name, MetricNames())[0].state == "stopped", "in reports, too"
 
 
+@pytest.mark.slow
 def test_a_request_by_file_is_heard_once(killed, undisturbed, tmp_path):
     run = Path(shutil.copytree(killed, tmp_path / killed.name))
     directory = RunDirectory(run)

@@ -52,6 +52,7 @@ def test_the_short_form_is_the_smoke_scale(tmp_path):
     assert {job.config.schedule.total_steps for job in jobs} == {3_000} and jobs[1].config.agent.members == 3
 
 
+@pytest.mark.slow
 def test_runs_that_are_there_are_only_reported(tmp_path, capsys):
     for job in jobs_of(DEMO, "smoke", tmp_path):
         write_finished(job)

@@ -81,6 +81,7 @@ def test_wrong_wishes_are_refused_before_anything_is_touched(tmp_path, capsys, a
     assert listing(tmp_path) == {}
 
 
+@pytest.mark.slow
 def test_runs_that_are_there_are_only_diagnosed(tmp_path, capsys):
     for job in jobs_of(diagnosis(CARTPOLE, "smoke", 3, NO_WISHES), "smoke", tmp_path):
         write_finished(job)
@@ -96,6 +97,7 @@ def test_runs_that_are_there_are_only_diagnosed(tmp_path, capsys):
     assert said.splitlines()[-1].startswith(f"next: chorus diagnose CartPole-v1 --out {tmp_path}      where")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("found", "wanted"),
     [
@@ -116,6 +118,7 @@ def test_more_seeds_are_suggested_where_they_could_settle_something(tmp_path, ca
     ]
 
 
+@pytest.mark.slow
 def test_another_question_has_a_page_and_a_next_command_of_its_own(tmp_path, capsys):
     for job in jobs_of(diagnosis(CARTPOLE, "laptop", 3, Overrides(members=4, total_steps=60_000)), "laptop", tmp_path):
         write_finished(job)

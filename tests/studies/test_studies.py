@@ -77,6 +77,7 @@ def test_studies_share_runs():
     assert len(ablation & sizes & everything) == 2 * 3 * 5
 
 
+@pytest.mark.slow
 def test_the_papers_numbers():
     games = jobs_of(find_study("figure2").parts[0], "paper", OUT, "gpu")
     assert len(games) == 2 * 55 * 5
@@ -92,6 +93,7 @@ def test_the_papers_numbers():
     assert tandem.seeds.paper == 10 and find_study("figure8").parts[0].environments.paper.seeds == 30
 
 
+@pytest.mark.slow
 def test_the_tables_hyperparameters_reach_every_run_and_change_its_name():
     (part,) = find_study("figure3").parts
     code, table = (jobs_of(part.with_seeds(1), "paper", OUT, "gpu", hyperparameters=which) for which in (None, "table"))

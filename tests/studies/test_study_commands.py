@@ -56,6 +56,7 @@ def test_wrong_studies_are_refused_before_anything_is_touched(tmp_path, capsys, 
     assert listing(tmp_path) == {}
 
 
+@pytest.mark.slow
 def test_fewer_seeds_are_the_first_of_the_study_and_more_add_to_them(tmp_path):
     """Also of arms that have a number of their own: figure 8's tandem has 10 seeds where the others have 30."""
     (part,) = find_study("figure8").parts
@@ -69,6 +70,7 @@ def test_fewer_seeds_are_the_first_of_the_study_and_more_add_to_them(tmp_path):
     assert jobs[2] < jobs[10] < study and len(jobs[12] - study) == 4 * 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["local", "ray"])
 def test_a_study_whose_runs_are_there_is_only_drawn(tmp_path, capsys, engine):
     """Finished runs are not run again, nor is a cluster started for them; the figure and the report come out."""
@@ -86,6 +88,7 @@ def test_a_study_whose_runs_are_there_is_only_drawn(tmp_path, capsys, engine):
     assert f"next: chorus reproduce figure5 --out {tmp_path} " in said
 
 
+@pytest.mark.slow
 def test_a_first_look_with_fewer_seeds_has_a_report_of_its_own(tmp_path, capsys):
     for job in jobs_of(find_study("figure12").parts[0].with_seeds(1), "smoke", tmp_path):
         write_finished(job)
@@ -97,6 +100,7 @@ def test_a_first_look_with_fewer_seeds_has_a_report_of_its_own(tmp_path, capsys)
     assert "smoke scale, --seeds 1" in (folder / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_tables_hyperparameters_have_a_report_of_their_own(tmp_path, capsys):
     """With runs of the paper's scale that nobody trained."""
     part = find_study("figure14").parts[0].with_seeds(1)
@@ -115,12 +119,14 @@ def test_the_table_is_refused_where_there_is_none(tmp_path, capsys):
     assert "--hyperparameters table is the paper's table for Atari" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_study_beside_the_figures_is_found_by_its_name(tmp_path, capsys):
     assert main(["reproduce", "cost", "--scale", "smoke", "--dry-run", "--out", str(tmp_path)]) == 0
     said = capsys.readouterr().out
     assert said.startswith("training time per step, smoke scale\n") and "14 runs" in said
 
 
+@pytest.mark.slow
 def test_progress_and_the_next_command_are_those_of_the_device_and_the_folder(tmp_path, capsys):
     for job in jobs_of(find_study("figure12").parts[0], "smoke", tmp_path, "gpu"):
         write_finished(job)
@@ -182,7 +188,7 @@ def test_modes_are_told_apart_in_reports_and_left_out_of_the_papers_figures(tmp_
 
 @pytest.mark.slow
 def test_a_smoke_study_runs_and_is_drawn(tmp_path):
-    study = "figure5"
+    study = "figure12"
     done = chorus("reproduce", study, "--scale", "smoke", "--out", tmp_path, "--workers", "2")
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"(\d+) of \1 runs have ended \(0 of them before", done.stdout)

@@ -87,6 +87,7 @@ def test_the_table_goes_between_the_marks_of_a_page(tmp_path):
         write_into(page, "")
 
 
+@pytest.mark.slow
 def test_every_preset_and_environment_is_attacked_and_few_cases_have_many_of_both():
     own = {name for name, one in PRESETS.items() if one.change.__module__.startswith("chorus.")}
     cases = every_case()
@@ -96,6 +97,7 @@ def test_every_preset_and_environment_is_attacked_and_few_cases_have_many_of_bot
     assert len({case.preset for case in drawn}) == len(ENVS)
 
 
+@pytest.mark.slow
 def test_command_line_sweep_and_python_ask_for_the_same_run(tmp_path, capsys):
     """Otherwise a sweep over the folder of a damaged run would train another one beside it."""
     for case in Workshop(random.Random(0), every_case(), most_drawn=len(ENVS)).drawn:

@@ -41,6 +41,7 @@ def decides(preset, rules):
         assert action.shape == (2, *inner) and action.dtype == spec.actions.dtype
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", [*DISCRETE, *SOFT])
 def test_rules_that_use_all_members_work_with_every_preset_that_does_not_exclude_them(preset):
     rules = TOGETHER["soft" if preset in SOFT else "discrete"]

@@ -27,6 +27,7 @@ def played(envs, actions):
 
 
 # In the last case games end by themselves, too, so that the slots are truncated at different times.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("game", "limit", "length"),
     [("SpaceInvaders", 70, 150), ("Seaquest", 70, 150), ("Qbert", 70, 150), ("Breakout", 190, 410)],
@@ -60,6 +61,7 @@ def test_every_pixel_is_that_of_gymnasiums_wrappers_across_episode_ends(game, li
         other.close()
 
 
+@pytest.mark.slow
 def test_a_real_game_over_terminates_and_every_life_before_it_is_noticed():
     envs = make_host("ALE/Breakout-v5", 2)
     actions = np.random.default_rng(1).integers(4, size=(400, 2))
@@ -80,6 +82,7 @@ def test_a_limit_truncates_whatever_the_number_of_noops():
     assert not any(moved.terminated[0] for moved in steps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "differ"),
     [(AtariSettings(), False), (AtariSettings(sticky_actions=0.25), True), (AtariSettings(noop_max=30), True)],

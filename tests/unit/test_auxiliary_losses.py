@@ -74,6 +74,7 @@ def learnt(agent, make_batch, updates=3):
     return state, errors
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("build", BOTH)
 def test_own_parameters_are_part_of_the_state_and_are_learnt(build):
     shape = (3, 5) if build is q else (2, 3, 5)
@@ -90,6 +91,7 @@ def test_own_parameters_are_part_of_the_state_and_are_learnt(build):
     assert after.totals["auxiliary_loss"].shape == (3,) and np.all(np.asarray(after.totals["auxiliary_loss"]) > 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("build", BOTH)
 def test_the_loss_falls_if_it_is_learnt_long_enough(build):
     agent, make_batch = build(PredictedReward(weight=0.9))
@@ -101,6 +103,7 @@ def test_the_loss_falls_if_it_is_learnt_long_enough(build):
     assert each[-1] < 0.5 * each[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("build", [q, pytest.param(partial(sac, at_once=3), marks=pytest.mark.slow)], ids=["q", "sac"])
 def test_without_a_weight_the_numbers_are_those_of_no_auxiliary_loss(build):
     (plain, _), (unweighted, _) = (
@@ -112,6 +115,7 @@ def test_without_a_weight_the_numbers_are_those_of_no_auxiliary_loss(build):
         np.testing.assert_array_equal(own, other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("build", BOTH)
 @pytest.mark.parametrize("key", [jax.random.key(0), init_key(0)], ids=["threefry", "rbg"])
 def test_own_parameters_leave_the_initial_weights_of_the_network_alone(build, key):
@@ -122,6 +126,7 @@ def test_own_parameters_leave_the_initial_weights_of_the_network_alone(build, ke
     assert_trees_close(plain, with_own)
 
 
+@pytest.mark.slow
 def test_the_initial_weights_are_those_of_the_network_alone():
     network, key = tiny_network(), init_key(0)
     observation = tiny_batch().observation[0, 0]
@@ -130,6 +135,7 @@ def test_the_initial_weights_are_those_of_the_network_alone():
     jax.tree.map(np.testing.assert_array_equal, alone, found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("build", BOTH)
 def test_features_of_target_networks_can_be_read(build):
     state, _ = learnt(*build(ReadsEverything()))
@@ -144,6 +150,7 @@ def test_mico_is_refused_for_critics_of_states_and_actions():
     assert not list(config.agent.problems(config, resolved.spec))
 
 
+@pytest.mark.slow
 def test_errors_of_q_learners_are_those_of_the_main_heads():
     """A terminal transition's target is its reward: the error is |r - Q(s, a)|."""
     agent, batch = tiny_agent(tiny_learner(), tiny_network()), tiny_batch()

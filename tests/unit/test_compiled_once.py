@@ -17,6 +17,7 @@ def types(state):
     return [(leaf.shape, leaf.dtype, getattr(leaf, "weak_type", False)) for leaf in jax.tree.leaves(state)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["values", pytest.param("policies", marks=pytest.mark.slow)])
 def test_a_state_keeps_its_types(kind):
     agent, batch = AGENTS[kind]()

@@ -8,6 +8,7 @@ import pytest
 from chorus.networks.products import by_patches, by_strips, convolve, native
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("form", "size", "channels", "kernel", "stride"),
     [

@@ -36,6 +36,7 @@ def first_member(proposal, member, key):
     return proposal.action[0]
 
 
+@pytest.mark.slow
 def test_no_key_is_used_twice(monkeypatch):
     uses = KeyUses(monkeypatch)
     decide(first_member, 5, jnp.float32(0.5))

@@ -49,6 +49,7 @@ def resolved():
     del gymnasium.registry["chorus_tests/Endless-v0"]
 
 
+@pytest.mark.slow
 def test_evaluation_cuts_endless_episodes_and_knows_they_were_cut(resolved):
     assembly = Assembly.of(resolved.config)
     params = assembly.agent.init(init_key(0)).params

@@ -14,6 +14,7 @@ AGENTS = {
 KEYS = {"threefry": lambda: jax.random.key(0), "rbg": lambda: init_key(0)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("kind", AGENTS)
 def test_nothing_is_unrolled_per_member_or_group(kind, key):

@@ -21,6 +21,7 @@ class OnePixel(nn.Module):
         return x[:, 1, 3, :] * self.param("scale", nn.initializers.ones, ())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("channels_first", [False, True])
 @pytest.mark.parametrize("shared", [0, 1])
 def test_a_layer_of_the_users_own_reads_batch_first_and_channels_last(channels_first, shared):

@@ -5,6 +5,7 @@ import sys
 import textwrap
 
 import numpy as np
+import pytest
 
 from chorus.envs import mujoco_setup
 from chorus.envs.registry import make_host
@@ -25,6 +26,7 @@ def test_warnings_go_to_stderr_once_and_not_into_a_file(tmp_path, monkeypatch, c
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_constructor_that_makes_a_mujoco_environment_leaves_no_file(tmp_path):
     """In a new process that has not imported MuJoCo; loading HalfCheetah's model causes a warning."""
     program = textwrap.dedent("""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import running
 from chorus.cli.main import main
 from chorus.config.presets import PRESETS
 from chorus.errors import ChorusError
@@ -105,9 +106,7 @@ def test_a_new_algorithm_goes_from_its_class_to_train_sweep_and_report(tmp_path)
     folder.mkdir()
 
     def chorus(*words: str | Path) -> str:
-        done = subprocess.run(
-            command(*words), env=environment(), cwd=folder, capture_output=True, text=True, check=False
-        )
+        done = running.chorus(*words, cwd=folder)
         assert done.returncode == 0, done.stderr
         return done.stdout
 

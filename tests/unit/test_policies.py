@@ -125,6 +125,7 @@ def most_confident():
     return register(MostConfident)
 
 
+@pytest.mark.slow
 def test_one_compiled_program_evaluates_all_policies_a_users_own_included(most_confident):
     env, traced = make_jax("Probe/Action-v0", None), []
 

@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from builders import assert_trees_close
 from chorus.agents.sac_networks import Networks
@@ -34,6 +35,7 @@ def test_no_work_is_done_for_the_constants():
     assert flop(0) - flop(500) > 0.9 * 2 * 64 * 500 * 64
 
 
+@pytest.mark.slow
 def test_policies_learn_the_same_as_with_all_gradients(monkeypatch):
     learner, batch = soft_learner(), soft_batch()
 

@@ -22,6 +22,7 @@ def paths(tree, path=()):
             yield from paths(value, (*path, name))
 
 
+@pytest.mark.slow
 def test_whatever_a_file_holds_it_becomes_a_configuration_or_a_sentence(tmp_path):
     text = json.dumps(resolve(request()).config.to_json())
     file = tmp_path / "config.json"

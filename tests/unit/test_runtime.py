@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 from running import environment
 
 # There is no GPU here: JAX's answer is what one would make it, and the rest is real.
@@ -16,6 +18,7 @@ print(repr(jax.config.jax_platforms))
 """
 
 
+@pytest.mark.slow
 def test_of_a_gpu_no_brand_is_asked_for():
     """JAX refuses a list of platforms of which one is not installed, and nobody has all of them."""
     done = subprocess.run(

@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -16,6 +17,7 @@ LEAVES = st.sampled_from([np.float32, np.int32, np.uint32]).flatmap(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(LEAVES, min_size=1, max_size=5))
 @settings(max_examples=25, deadline=None)
 def test_a_packed_tree_unpacks_to_itself(leaves):
