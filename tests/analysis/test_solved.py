@@ -1,5 +1,6 @@
 """Which runs solved an environment: shares with intervals, medians with runs that never did, published runs."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -11,7 +12,8 @@ from chorus.analysis.context import make_context
 from chorus.analysis.loading import load_runs
 from chorus.analysis.solved import Outcome, in_natural_order, solved, wilson
 from chorus.errors import ChorusError
-from chorus.runs.published import main, publish
+from chorus.runs.logs import last_step
+from chorus.runs.published import main, publish, read_log
 
 ENVS = ("DeepSea-10-v0", "DeepSea-5-v0")
 
@@ -95,6 +97,29 @@ def test_published_runs_say_the_same_in_fewer_bytes(folder: Path, tmp_path: Path
     drawings = [solved(make_context(load_runs(paths))) for paths in (runs, [published])]
     assert drawings[0].rows == drawings[1].rows
     assert not (published / runs[0].name / "metrics.jsonl").exists()
+
+
+def test_joined_parts_of_a_published_log_are_read_one_after_the_other(tmp_path: Path) -> None:
+    log, lines = tmp_path / "metrics.jsonl", [b'{"step": 1}\n', b'{"step": 22}\n']
+    packed = b"".join(map(gzip.compress, lines))
+    (tmp_path / "metrics.jsonl.gz").write_bytes(packed)
+    assert read_log(log) == b"".join(lines) and last_step(log) == 22
+    for damaged in (packed[:-3], packed + b"no gzip"):
+        (tmp_path / "metrics.jsonl.gz").write_bytes(damaged)
+        with pytest.raises(ValueError, match=r"metrics\.jsonl\.gz is"):
+            read_log(log)
+        assert last_step(log) == 0
+
+
+def test_a_log_that_unpacks_to_more_than_is_read_is_refused(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("chorus.runs.published._LARGEST_LOG_BYTES", 20)
+    log, packed = tmp_path / "metrics.jsonl", tmp_path / "metrics.jsonl.gz"
+    packed.write_bytes(gzip.compress(b"x" * 10) * 2)
+    assert read_log(log) == b"x" * 20
+    for too_long in (gzip.compress(b"x" * 21), gzip.compress(b"x" * 10) * 3):
+        packed.write_bytes(too_long)
+        with pytest.raises(ValueError, match="longer than 20 bytes"):
+            read_log(log)
 
 
 @pytest.mark.parametrize("damage", [lambda c: c[: len(c) // 2], lambda c: b"no gzip", lambda c: c[:-20] + b"x" * 20])
