@@ -12,7 +12,7 @@ from chorus.envs.spec import EnvSpec
 from chorus.errors import ChorusError, did_you_mean
 from chorus.networks.torsos import ScaledMLPTorso
 from chorus.training.acting import LinearEpsilon
-from chorus.training.states import Grid
+from chorus.training.states import Grid, MarkedCell
 
 _CHANGES: dict[tuple[str, Scale], dict[str, Any]] = {}
 
@@ -61,5 +61,9 @@ register_env_row(
 
 
 def row_of(spec: EnvSpec, scale: Scale, hyperparameters: Hyperparameters) -> ScaleRow:
-    """The row of the environment's family, with what the environment itself changes in it."""
-    return replace(row_for(spec.family, scale, hyperparameters), **_CHANGES.get((spec.id, scale), {}))
+    """The row of the environment's family, with what the environment itself changes in it.
+
+    Where an observation marks one of finitely many states, states are counted.
+    """
+    row = replace(row_for(spec.family, scale, hyperparameters), **_CHANGES.get((spec.id, scale), {}))
+    return replace(row, states=MarkedCell()) if row.states is None and spec.one_hot else row
