@@ -44,7 +44,7 @@ _CPU = {
         "flat": Rate(step=5.9e-4, member=6.4e-4),
         "atari": Rate(step=2.5e-3, member=3.0e-2),
         "image": Rate(step=2.5e-3, member=3.0e-2),
-        "control": Rate(step=2.0e-3, member=1.0e-3),
+        "control": Rate(step=1.4e-3, member=1.3e-3),
         "deep_sea": Rate(step=1.6e-4, member=2.5e-4),
     },
 }
