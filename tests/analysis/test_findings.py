@@ -248,3 +248,19 @@ def test_games_and_tasks_of_one_study_are_not_missed_by_each_other(tmp_path: Pat
     write_study(tmp_path, presets=("bootstrapped-dqn",), envs=MINATAR[:1])
     write_study(tmp_path, presets=("sac", "ensemble-sac"), envs=("Hopper-v4",))
     assert coverage_warnings(load_runs([tmp_path])) == [f"Bootstrapped DQN has no run on {MINATAR[1]}."]
+
+
+def test_an_ensemble_of_agents_is_compared_with_an_ensemble_of_critics(tmp_path: Path) -> None:
+    """Members are worse than one policy with many critics, and together they are better."""
+    levels = {
+        "sac": {"individual": 10.0},
+        "sac-critics": {"individual": 14.0},
+        "ensemble-sac": {"individual": 8.0, "aggregate": 18.0},
+    }
+    for preset, level in levels.items():
+        for seed in range(4):
+            SyntheticRun(preset=preset, env="Pendulum-v1", seed=seed, level=level, noise=0.01).write(tmp_path)
+    verdicts = {question: finding.verdict for question, finding in findings(tmp_path).items()}
+    assert verdicts["Is SAC, 5 critics better than SAC?"] == "yes"
+    assert verdicts["Is Ensemble SAC (indiv.) better than SAC, 5 critics?"] == "no"
+    assert verdicts["Is Ensemble SAC (agg.) better than SAC, 5 critics?"] == "yes"

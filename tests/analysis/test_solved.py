@@ -1,5 +1,6 @@
 """Which runs solved an environment: shares with intervals, medians with runs that never did, published runs."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -11,7 +12,8 @@ from chorus.analysis.context import make_context
 from chorus.analysis.loading import load_runs
 from chorus.analysis.solved import Outcome, in_natural_order, solved, wilson
 from chorus.errors import ChorusError
-from chorus.runs.published import main, publish
+from chorus.runs.logs import last_step
+from chorus.runs.published import main, publish, read_log
 
 ENVS = ("DeepSea-10-v0", "DeepSea-5-v0")
 
@@ -29,6 +31,10 @@ def folder(tmp_path: Path) -> Path:
         for seed, episode in enumerate(solved_at):
             metrics = {"exploration/states_visited": 15.0}
             metrics |= {} if episode is None else {"exploration/solved_episode": float(episode)}
+            if preset == "double-dqn":
+                metrics["charts/episodic_length"] = 5.0
+            elif episode and env == "DeepSea-5-v0":
+                metrics["exploration/solved_step"] = 5.0 * episode + 1.0
             run = SyntheticRun(preset=preset, env=env, seed=seed, iteration_steps=1_000, metrics=metrics)
             (run.write(tmp_path) / "timings.jsonl").write_text("")
     return tmp_path
@@ -37,21 +43,24 @@ def folder(tmp_path: Path) -> Path:
 def test_shares_and_medians_of_every_algorithm(folder: Path) -> None:
     drawing = solved(make_context(load_runs([folder])))
     assert drawing is not None
-    found = {(series, env): (share, runs, median) for series, env, share, _, _, runs, median in drawing.rows}
+    found = {(series, env): (share, *others) for series, env, share, _, _, *others in drawing.rows}
     assert found == {
-        ("Double DQN", "DeepSea-5-v0"): (1.0, 3, 120.0),
-        ("Double DQN", "DeepSea-10-v0"): (0.0, 3, None),
-        ("Bootstrapped DQN", "DeepSea-5-v0"): (1.0, 3, 60.0),
-        # The middle of 300, 500 and never.
-        ("Bootstrapped DQN", "DeepSea-10-v0"): (2 / 3, 3, 500.0),
+        # Runs that do not tell the step have episodes of 5 steps.
+        ("Double DQN", "DeepSea-5-v0"): (1.0, 3, 120.0, 600.0),
+        ("Double DQN", "DeepSea-10-v0"): (0.0, 3, None, None),
+        ("Bootstrapped DQN", "DeepSea-5-v0"): (1.0, 3, 60.0, 301.0),
+        # The middle of 300, 500 and never; without a length, the step is not known.
+        ("Bootstrapped DQN", "DeepSea-10-v0"): (2 / 3, 3, 500.0, None),
     }
     assert [row[1] for row in drawing.rows[:2]] == ["DeepSea-5-v0", "DeepSea-10-v0"], "5 comes before 10"
     assert "3 seeds" in drawing.caption
 
 
 def test_half_of_the_runs_without_a_solution_have_no_median() -> None:
-    assert Outcome(np.array([10.0, np.nan])).median == np.inf
-    assert Outcome(np.array([10.0, 30.0, np.nan])).median == 30.0
+    never, once = np.array([10.0, np.nan]), np.array([10.0, 30.0, np.nan])
+    assert Outcome(never, 5 * never).median == Outcome(never, 5 * never).median_steps == np.inf
+    assert Outcome(once, 5 * once).median == 30.0 and Outcome(once, 5 * once).median_steps == 150.0
+    assert Outcome(once, np.array([50.0, np.nan, np.nan])).median_steps == np.inf
 
 
 def test_wilsons_interval_of_a_share() -> None:
@@ -79,7 +88,7 @@ def test_runs_that_have_not_ended_and_environments_without_a_threshold_do_not_co
     SyntheticRun(preset="double-dqn", env="CartPole-v1", iteration_steps=20_000, metrics=metrics).write(folder)
     drawing = solved(make_context(load_runs([folder])))
     assert drawing is not None
-    found = {(series, env): runs for series, env, _, _, _, runs, _ in drawing.rows}
+    found = {(series, env): runs for series, env, _, _, _, runs, *_ in drawing.rows}
     assert found["Bootstrapped DQN", "DeepSea-5-v0"] == 2 and found["Double DQN", "DeepSea-5-v0"] == 3
     assert {env for _, env in found} == set(ENVS)
 
@@ -95,6 +104,29 @@ def test_published_runs_say_the_same_in_fewer_bytes(folder: Path, tmp_path: Path
     drawings = [solved(make_context(load_runs(paths))) for paths in (runs, [published])]
     assert drawings[0].rows == drawings[1].rows
     assert not (published / runs[0].name / "metrics.jsonl").exists()
+
+
+def test_joined_parts_of_a_published_log_are_read_one_after_the_other(tmp_path: Path) -> None:
+    log, lines = tmp_path / "metrics.jsonl", [b'{"step": 1}\n', b'{"step": 22}\n']
+    packed = b"".join(map(gzip.compress, lines))
+    (tmp_path / "metrics.jsonl.gz").write_bytes(packed)
+    assert read_log(log) == b"".join(lines) and last_step(log) == 22
+    for damaged in (packed[:-3], packed + b"no gzip"):
+        (tmp_path / "metrics.jsonl.gz").write_bytes(damaged)
+        with pytest.raises(ValueError, match=r"metrics\.jsonl\.gz is"):
+            read_log(log)
+        assert last_step(log) == 0
+
+
+def test_a_log_that_unpacks_to_more_than_is_read_is_refused(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("chorus.runs.published._LARGEST_LOG_BYTES", 20)
+    log, packed = tmp_path / "metrics.jsonl", tmp_path / "metrics.jsonl.gz"
+    packed.write_bytes(gzip.compress(b"x" * 10) * 2)
+    assert read_log(log) == b"x" * 20
+    for too_long in (gzip.compress(b"x" * 21), gzip.compress(b"x" * 10) * 3):
+        packed.write_bytes(too_long)
+        with pytest.raises(ValueError, match="longer than 20 bytes"):
+            read_log(log)
 
 
 @pytest.mark.parametrize("damage", [lambda c: c[: len(c) // 2], lambda c: b"no gzip", lambda c: c[:-20] + b"x" * 20])

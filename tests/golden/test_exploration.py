@@ -1,17 +1,19 @@
 """Counts of exploration on episodes that are written down, with the arithmetic shown."""
 
+import gymnasium
 import numpy as np
 import pytest
 
 from chorus.config.identity import identity
 from chorus.config.resolution import Request, resolve
 from chorus.envs.deep_sea import describe
+from chorus.envs.given import name_env
 from chorus.errors import ChorusError
 from chorus.replay.ring import ENSEMBLE
 from chorus.training.episodes import EpisodeRecorder
 from chorus.training.exploration import CountedExploration, counted_bytes, exploration_log
 from chorus.training.loop import Collected, Visited
-from chorus.training.states import Grid, Hashed, MarkedCell
+from chorus.training.states import Grid, Hashed, MarkedCell, SimHash
 
 SEA = describe("DeepSea-5-v0", None)
 
@@ -134,6 +136,21 @@ def test_hashes_tell_observations_apart_and_stay_below_the_number_of_cells():
     assert len(set(numbers.tolist())) >= 27 and numbers.min() >= 0 and numbers.max() < 1_000
 
 
+def test_the_signs_of_projections_are_the_digits_of_a_state():
+    """Directions, not lengths, decide; x and -x have opposite signs everywhere, so their numbers sum to 2^K - 1."""
+    index = SimHash(bits=10)
+    seen = np.random.default_rng(1).normal(size=(50, 6)).astype(np.float32)
+    numbers = index(seen)
+    assert index.size((6,)) == 1_024 and numbers.min() >= 0 and numbers.max() < 1_024
+    np.testing.assert_array_equal(index(3.0 * seen), numbers)
+    np.testing.assert_array_equal(index(-seen), 1_023 - numbers)
+    near = np.mean(index(seen + 1e-4) == numbers)
+    assert near > 0.9 and len(set(numbers.tolist())) > 25
+    # A hash of the bytes tells them all apart.
+    assert np.mean(Hashed()(seen + np.float32(1e-4)) == Hashed()(seen)) < 0.1
+    assert SimHash()(np.full((2, 4, 84, 84), 7, np.uint8)).shape == (2,)
+
+
 @pytest.mark.parametrize("index", [MarkedCell(), Hashed(cells=1_001)])
 def test_the_memory_of_counts_is_that_of_their_bits_and_map(index):
     """Size 5, three members: 4 rows x 2 actions x 4 bytes for 25 bits + 8 x 25 on the map; 4 x 2 x 126 for 1,001."""
@@ -153,11 +170,47 @@ def test_where_states_are_counted_unless_asked_for():
     assert asked("MinAtar/Breakout-v1").states is None and asked("ALE/Pong-v5").states is None
     assert asked("MinAtar/Breakout-v1", count_states={"kind": "hashed"}).states == Hashed()
     assert asked("DeepSea-20-v0", count_states=None).states is None
-    assert exploration_log(None, SEA, 2).metrics() == {}
+    with pytest.raises(ChorusError, match="not known to be so; use --count-states hashed"):
+        asked("MinAtar/Breakout-v1", count_states={"kind": "marked_cell"})
     with pytest.raises(ChorusError, match="one lower and one upper bound per number"):
         asked("CartPole-v1", **{"states.low": [0.0]})
     with pytest.raises(ChorusError, match="a run counts at most"):
         asked("MinAtar/Breakout-v1", count_states={"kind": "hashed"}, **{"states.cells": 2**30})
+
+
+def flat_lake(**given):
+    """Observations are numbers of 16 cells."""
+    return gymnasium.wrappers.FlattenObservation(gymnasium.make("FrozenLake-v1", **given))
+
+
+def doubled_lake(**given):
+    lake = flat_lake(**given)
+    return gymnasium.wrappers.TransformObservation(lake, lambda seen: seen * 2, lake.observation_space)
+
+
+def test_numbered_states_of_gymnasium_are_counted_in_their_flat_form():
+    """Whatever changes observations afterwards is not known to keep the form."""
+    config = asked(name_env(flat_lake))
+    assert config.states == MarkedCell() and MarkedCell().size((16,)) == 16
+    assert asked(name_env(doubled_lake)).states is None
+
+
+def test_without_counted_states_the_episodes_still_tell_reward_solution_and_regret():
+    """100 returns of 0.99 are the best and solve the sea at step 100: regret 0."""
+    play = Played(exploration_log(None, SEA, 2))
+    found = play(*[((0, 0), 0, 0, 0.99, True)] * 100)
+    assert found.pop("exploration/regret") == pytest.approx(0.0, abs=1e-4)
+    solved = {"exploration/first_reward_episode": 1, "exploration/solved_episode": 100, "exploration/solved_step": 100}
+    assert found == solved
+    later = exploration_log(None, SEA, 2)
+    later.restore(play.log.arrays())
+    assert later.metrics().items() >= solved.items() and later.visit_map() is None
+
+
+def test_a_checkpoint_that_says_nothing_of_earlier_episodes_leaves_their_metrics_out():
+    later = exploration_log(None, SEA, 2)
+    later.restore({})
+    assert Played(later)(((0, 0), 0, 0, 0.99, True)) == {} and later.arrays() == {}
 
 
 def test_what_is_counted_does_not_change_what_a_run_is():

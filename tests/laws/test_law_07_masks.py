@@ -5,7 +5,10 @@ import numpy as np
 import pytest
 
 from builders import assert_trees_close, losses_of, tiny_batch, tiny_learner, tiny_network, tiny_params
+from chorus.agents.optimizers import Adam
+from chorus.agents.q import QEnsemble
 from chorus.ensemble.value_map import Cross, Members
+from soft_builders import soft_agent, soft_batch, soft_learner, soft_state
 
 N, SIZE = 3, 6
 
@@ -46,3 +49,36 @@ def test_a_member_without_weight_gets_exactly_no_gradient_and_a_finite_loss(lear
     for leaf in jax.tree.leaves(jacobian):
         assert np.all(np.asarray(leaf)[1] == 0.0)
         assert np.all(np.isfinite(leaf)) and np.any(np.asarray(leaf)[0] != 0.0)
+
+
+def moved(before, after, member, axis=0):
+    """Whether any parameter of a member differs."""
+    pairs = zip(*(map(np.asarray, jax.tree.leaves(tree)) for tree in (before, after)), strict=True)
+    return any(np.any(np.take(old, member, axis) != np.take(new, member, axis)) for old, new in pairs)
+
+
+WITHOUT_THE_LAST = np.float32([[1.0, 1.0, 0.0]] * SIZE)
+
+
+def test_a_member_without_weight_stands_still_under_weight_decay():
+    """Its gradient is zero, and decay would shrink it all the same."""
+    learner = tiny_learner(Members(), optimizer=Adam(learning_rate=1e-2, epsilon=1e-8, weight_decay=0.1))
+    network = tiny_network(heads=1)
+    ensemble = QEnsemble(learner, network, tiny_batch(1).observation[0, 0])
+    params = tiny_params(network)
+    batch = tiny_batch(SIZE)._replace(weight=WITHOUT_THE_LAST)
+    totals = {name: np.zeros(N) for name in ("td_loss", "q_values", "count")}
+    after, *_ = jax.jit(ensemble.learn)(params, ensemble.optimizer.init(params), totals, params, batch)
+    assert [moved(params, after, member) for member in range(N)] == [True, True, False]
+
+
+@pytest.mark.parametrize("at_once", [1, N])
+def test_a_soft_member_without_weight_keeps_its_networks_and_its_temperature(at_once):
+    """Without data its entropy is 0, which is not its target entropy. Alone in a group or with others."""
+    agent = soft_agent(soft_learner(optimizer=Adam(learning_rate=1e-2, epsilon=1e-8, weight_decay=0.1)), at_once)
+    before = jax.tree.map(np.array, soft_state(agent))
+    after, _ = agent.update(soft_state(agent), soft_batch(SIZE)._replace(weight=WITHOUT_THE_LAST))
+    for name, axis in (("critic", 1), ("policy", 0), ("log_temperature", 0)):
+        changed = [moved(before.params[name], after.params[name], member, axis) for member in range(N)]
+        assert changed == [True, True, False], name
+    assert not moved(before.optimizer["log_temperature"][0].mu, after.optimizer["log_temperature"][0].mu, 2)

@@ -54,6 +54,11 @@ def test_rules_that_use_all_members_work_with_every_preset_that_does_not_exclude
         decides(preset, rules)
 
 
+def test_rules_that_use_all_members_are_accepted_by_the_preset_of_atari_games():
+    for rule in TOGETHER["discrete"]:
+        assert resolved("life-loss", rule, env="ALE/Breakout-v5").config.acting.kind == rule
+
+
 @pytest.mark.parametrize(
     ("preset", "rule", "sentence"),
     [

@@ -102,6 +102,19 @@ def explore(
     return jnp.where(replaced.reshape(slots, *(1,) * (chosen.ndim - 1)), random, chosen)
 
 
+def of_learners(tree: Any, weight: Float[AnyArray, "B W"], axis: int) -> Any:
+    """Gradients or steps, with zeros for members that learn from nothing in this batch.
+
+    Their gradient is zero, but weight decay and an optimizer's momentum would move them. `axis` is that of the members.
+    """
+    learns = jnp.any(jnp.asarray(weight) > 0, axis=0)
+
+    def masked(leaf: Array) -> Array:
+        return jnp.where(learns.reshape((-1, *(1,) * (leaf.ndim - axis - 1))), leaf, jnp.zeros_like(leaf))
+
+    return jax.tree.map(masked, tree)
+
+
 def polyak_update(target: Any, online: Any, rate: float) -> Any:
     """Soft target update; a rate of 1 copies."""
     if rate == 1.0:

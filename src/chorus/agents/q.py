@@ -11,7 +11,17 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from chorus.agents.agent import Agent, AgentState, Learner, MemberOutputs, Proposal, PureUpdate, explore, polyak_update
+from chorus.agents.agent import (
+    Agent,
+    AgentState,
+    Learner,
+    MemberOutputs,
+    Proposal,
+    PureUpdate,
+    explore,
+    of_learners,
+    polyak_update,
+)
 from chorus.agents.auxiliary import auxiliary_losses, init_with_auxiliary, logged, total_loss, without_auxiliary
 from chorus.components import NOT_NEGATIVE, option, register
 from chorus.ensemble.auxiliaries import AuxiliaryInputs
@@ -260,6 +270,8 @@ class QEnsemble:
 
         gradient, losses = jax.grad(total, has_aux=True)(learnt)
         change, optimizer = self.optimizer.update(gradient, optimizer, learnt)
+        if batch.weight.shape[1] > 1:
+            change |= {group: of_learners(change[group], batch.weight, axis=0) for group in ("members", "heads")}
         learnt = optax.apply_updates(learnt, change)
         new = {"td_loss": losses.td, "q_values": losses.value, "auxiliary_loss": losses.auxiliary, "count": 1.0}
         totals = {name: total + new[name] for name, total in totals.items()}

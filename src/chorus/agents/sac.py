@@ -16,7 +16,16 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from chorus.agents.agent import Agent, AgentState, MemberOutputs, Proposal, PureUpdate, explore, polyak_update
+from chorus.agents.agent import (
+    Agent,
+    AgentState,
+    MemberOutputs,
+    Proposal,
+    PureUpdate,
+    explore,
+    of_learners,
+    polyak_update,
+)
 from chorus.agents.auxiliary import init_with_auxiliary, logged, total_loss, without_auxiliary
 from chorus.agents.critics import CriticLearner
 from chorus.agents.groups import Group, groups_of, step_in_groups
@@ -92,7 +101,7 @@ class GroupUpdate:
         temperature = jnp.exp(learnt.params["log_temperature"])
         learnt, critics = self.update_critics(due, learnt, lesson)
         learnt, policies = self.update_policies(learnt, temperature, lesson)
-        learnt = self.update_temperatures(learnt, temperature, policies.entropy)
+        learnt = self.update_temperatures(learnt, temperature, policies.entropy, lesson)
         statistics = {
             "td_loss": critics.td,
             "auxiliary_loss": critics.auxiliary,
@@ -111,7 +120,7 @@ class GroupUpdate:
             return total_loss(self.learner.auxiliary, losses.td, losses.auxiliary), losses
 
         gradient, losses = jax.grad(total, has_aux=True)(learnt.params["critic"])
-        learnt = self.step(learnt, "critic", gradient)
+        learnt = self.step(learnt, "critic", gradient, lesson)
         if due:
             critic = without_auxiliary(learnt.params["critic"])
             target_params = polyak_update(learnt.target_params, critic, self.learner.target_rate)
@@ -129,19 +138,22 @@ class GroupUpdate:
             return jnp.sum(losses.actor), losses
 
         gradient, losses = jax.grad(total, has_aux=True)(learnt.params["policy"])
-        return self.step(learnt, "policy", gradient), losses
+        return self.step(learnt, "policy", gradient, lesson), losses
 
     def update_temperatures(
-        self, learnt: Learnt, temperature: Float[Array, " N"], entropy: Float[Array, " N"]
+        self, learnt: Learnt, temperature: Float[Array, " N"], entropy: Float[Array, " N"], lesson: Lesson
     ) -> Learnt:
         """The derivative of α (H - H̄) in log α is α (H - H̄) (equation E21)."""
         target_entropy = self.learner.target_entropy * self.networks.policy.actions
-        return self.step(learnt, "log_temperature", temperature * (entropy - target_entropy))
+        # The entropy of a member without data is 0, which is no reason to change its temperature.
+        gradient = of_learners(temperature * (entropy - target_entropy), lesson.batch.weight, axis=0)
+        return self.step(learnt, "log_temperature", gradient, lesson)
 
-    def step(self, learnt: Learnt, name: str, gradient: Any) -> Learnt:
+    def step(self, learnt: Learnt, name: str, gradient: Any, lesson: Lesson) -> Learnt:
         """One step of the optimizer for one part of the parameters."""
         params, optimizer = learnt.params, learnt.optimizer
         change, moments = self.optimizers[name].update(gradient, optimizer[name], params[name])
+        change = of_learners(change, lesson.batch.weight, axis=_AXES[name])
         updated = optax.apply_updates(params[name], change)
         return learnt._replace(params={**params, name: updated}, optimizer={**optimizer, name: moments})
 

@@ -150,6 +150,9 @@ def variant_questions(results: Results, group: ComparisonGroup) -> Iterator[Ques
             own = [_series(results, variant, policy) for policy in policies]
             pairs = [(s, _series(results, plain, s.policy)) for s in own if s and plain and variant.members > 1]
             pairs += [(s, single) for s in own if s and single and s.variant is not single.variant]
+            # An ensemble of critics with one policy, beside the ensemble of agents.
+            if plain and variant.members == 1 and variant.critics > plain.critics:
+                pairs += [(_series(results, plain, policy), own[0]) for policy in ("individual", "aggregate")]
             # A member that never acts, beside those whose data it learns from.
             observer = _series(results, variant, "observer")
             pairs += [(observer, other) for other in (own[0], single) if observer]

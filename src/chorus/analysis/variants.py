@@ -16,6 +16,7 @@ from chorus.runs.logs import Run, printable
 
 MEMBERS, SHARED_LAYERS = "agent.members", "agent.shared_layers"
 CAPACITY, PASSIVE_SHARE = "replay.capacity", "acting.passive_share"
+CRITICS = "agent.critics"
 OWN_PROBABILITY = "replay.sampler.own_probability"
 # Published curves are drawn and tabulated, and never compared with.
 ROLES = ("single", "ensemble", "tandem", "cerl", "ablation", "published")
@@ -101,6 +102,11 @@ class Variant:
     def capacity(self) -> int | None:
         found = self.number(CAPACITY)
         return None if found is None else int(found)
+
+    @property
+    def critics(self) -> int:
+        """Critics per member; 0 for agents without any."""
+        return int(self.number(CRITICS) or 0)
 
     @property
     def changes(self) -> int:

@@ -26,7 +26,7 @@ def print_summary(summary: "Summary", *, most_warnings: int | None = None) -> No
         if finding.verdict == "missing":
             console.print(Text(f"{finding.question} {finding.answer}"))
     if others := len(summary.findings) - len(main):
-        console.print(Text(f"{others} further comparisons are on the page."))
+        console.print(Text(f"{others} further comparison{'s are' if others > 1 else ' is'} on the page."))
     if summary.asked:
         console.print(Text(summary.asked))
     if summary.conclusion:

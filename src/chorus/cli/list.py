@@ -177,7 +177,7 @@ def _studies(args: argparse.Namespace) -> None:
         console.print(table)
     else:
         for name, title, progress, cost in lines:
-            print(f"{name:<16} {title:<47} {progress:<18} {cost}")
+            print(f"{name:<16} {title:<48} {progress:<18} {cost}")
     command = suggested("reproduce", "figure2", scale=args.scale, device=args.device, out=args.out)
     print(f"\n{args.scale} scale, runs in {args.out}; next: {command}")
 

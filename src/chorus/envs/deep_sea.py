@@ -87,6 +87,7 @@ def describe(env_id: str, max_episode_steps: int | None) -> EnvSpec:
         max_episode_steps=limit,
         optimal_return=optimal,
         solved_return=None if optimal is None else SOLVED_SHARE * optimal,
+        one_hot=True,
     )
 
 

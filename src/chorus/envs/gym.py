@@ -142,7 +142,21 @@ def describe(env_id: str, env: gymnasium.Env) -> EnvSpec:
         max_episode_steps=time_limit(env),
         channels_first=channels_first,
         solved_return=known.reward_threshold if known is not None else None,
+        one_hot=_is_one_hot(env),
     )
+
+
+def _is_one_hot(env: gymnasium.Env) -> bool:
+    """Whether the environment is the usual flat form of one whose observations are numbers of states."""
+    while isinstance(env, gymnasium.Wrapper):
+        flattened = isinstance(env, gymnasium.wrappers.FlattenObservation)
+        if flattened and isinstance(env.env.observation_space, spaces.Discrete):
+            return True
+        # Others may change observations, unless they leave the space to the environment below.
+        if env._observation_space is not None:
+            return False
+        env = env.env
+    return False
 
 
 def _channels_first(env_id: str, shape: tuple[int, ...]) -> bool:

@@ -17,6 +17,7 @@ class EnvSpec:
     the newest S frames along its first axis, oldest first, with zeros before the episode's start. With
     `whole_episodes` an iteration in a single environment ends with an episode. `optimal_return` is the expected return
     of the best policy, `solved_return` the mean return from which the environment counts as solved; None if unknown.
+    With `one_hot`, at most one value of an observation is not zero, and it tells the states apart.
     """
 
     id: str
@@ -31,6 +32,7 @@ class EnvSpec:
     whole_episodes: bool = False
     optimal_return: float | None = None
     solved_return: float | None = None
+    one_hot: bool = False
 
     def example(self) -> np.ndarray:
         """An observation of zeros."""

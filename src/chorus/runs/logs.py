@@ -175,12 +175,10 @@ def read_metrics(path: Path, names: MetricNames, problems: list[str]) -> tuple[M
 
 
 def last_step(log: Path) -> int:
-    """The step of a log's last whole line; 0 if there is none. Reads only the end of the file."""
+    """The step of a log's last whole line; 0 if there is none. Reads only the end of a file that is not compressed."""
     try:
-        with log.open("rb") as file:
-            file.seek(max(0, file.seek(0, 2) - _TAIL_BYTES))
-            lines = file.read().splitlines(keepends=True)
-    except OSError:
+        lines = _tail(log).splitlines(keepends=True)
+    except (OSError, ValueError):
         return 0
     for line in reversed(lines):
         if line.endswith(b"\n"):
@@ -189,6 +187,14 @@ def last_step(log: Path) -> int:
             except (ValueError, KeyError, TypeError, OverflowError):
                 continue
     return 0
+
+
+def _tail(log: Path) -> bytes:
+    if not log.exists():
+        return read_log(log)[-_TAIL_BYTES:]
+    with log.open("rb") as file:
+        file.seek(max(0, file.seek(0, 2) - _TAIL_BYTES))
+        return file.read()
 
 
 @dataclass(frozen=True, order=True)

@@ -24,14 +24,20 @@ def read_log(path: Path) -> bytes:
     packed = path.with_name(path.name + _SUFFIX)
     if path.exists() or not packed.exists():
         return path.read_bytes()
-    unpacking = zlib.decompressobj(wbits=31)
-    try:
-        content = unpacking.decompress(packed.read_bytes(), _LARGEST_LOG_BYTES)
-    except zlib.error as error:
-        raise ValueError(f"{packed.name} is damaged: {error}") from error
-    if not unpacking.eof:
-        raise ValueError(f"{packed.name} is cut short, or longer than {_LARGEST_LOG_BYTES:,} bytes when unpacked")
-    return content
+    rest, parts, left = packed.read_bytes(), list[bytes](), _LARGEST_LOG_BYTES
+    # Compressed files may be joined, as `cat` does it: one part after the other.
+    while rest:
+        unpacking = zlib.decompressobj(wbits=31)
+        try:
+            # One byte more than allowed, because 0 would mean no limit.
+            parts.append(unpacking.decompress(rest, left + 1))
+        except zlib.error as error:
+            raise ValueError(f"{packed.name} is damaged: {error}") from error
+        left -= len(parts[-1])
+        if not unpacking.eof or left < 0:
+            raise ValueError(f"{packed.name} is cut short, or longer than {_LARGEST_LOG_BYTES:,} bytes when unpacked")
+        rest = unpacking.unused_data
+    return b"".join(parts)
 
 
 def publish(run: Path, folder: Path) -> Path:

@@ -28,7 +28,8 @@ class Rate:
     member: float
 
 
-# On one core at the laptop scale, by a part of the processor's name; docs/reproduction.md says which were measured.
+# On one core at the laptop scale, by a part of the processor's name; docs/reproduction.md says which were
+# measured; `python -m benchmarks.rates` measures those of the machine at hand.
 _CPU = {
     "AMD EPYC": {
         "minatar": Rate(step=8.0e-5, member=1.05e-3),
@@ -36,15 +37,15 @@ _CPU = {
         "atari": Rate(step=1.8e-3, member=2.1e-2),
         "image": Rate(step=1.8e-3, member=2.1e-2),
         "control": Rate(step=2.0e-3, member=1.0e-3),
-        "deep_sea": Rate(step=3.0e-4, member=1.5e-4),
+        "deep_sea": Rate(step=1.3e-4, member=2.0e-4),
     },
     "Intel(R) Xeon": {
         "minatar": Rate(step=7.2e-5, member=1.57e-3),
         "flat": Rate(step=5.9e-4, member=6.4e-4),
         "atari": Rate(step=2.5e-3, member=3.0e-2),
         "image": Rate(step=2.5e-3, member=3.0e-2),
-        "control": Rate(step=2.0e-3, member=1.0e-3),
-        "deep_sea": Rate(step=3.0e-4, member=1.5e-4),
+        "control": Rate(step=1.4e-3, member=1.3e-3),
+        "deep_sea": Rate(step=1.6e-4, member=2.5e-4),
     },
 }
 # Other processors are estimated by this one's rates, until their own runs correct the estimate.

@@ -24,14 +24,19 @@ _STEPS_PER_COUNT = 256
 
 
 class ExplorationLog:
-    """Counts nothing; for runs that do not ask for it."""
+    """What episodes alone say, for runs that count no states."""
+
+    def __init__(self, spec: EnvSpec) -> None:
+        self._tally = Tally(spec)
 
     def record(self, event: Collected, finished: Iterable[Episode]) -> None:
         """One step of every slot, and the episodes that it finished."""
+        for episode in finished:
+            self._tally.add(episode, event.step)
 
     def metrics(self) -> dict[str, float]:
         """What has been explored since the start of the run."""
-        return {}
+        return self._tally.metrics()
 
     def visit_map(self) -> Int[np.ndarray, "R C"] | None:
         """How often each state was visited, if the states have places on a map."""
@@ -39,26 +44,27 @@ class ExplorationLog:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All that has been counted, for a checkpoint."""
-        return {}
+        return self._tally.arrays()
 
     def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Go on from what `arrays` returned."""
+        self._tally.restore(arrays)
 
 
 class CountedExploration(ExplorationLog):
-    """Counts states by a state index, for each member and for actions of the ensemble as a whole.
+    """Counts states, too, by a state index, for each member and for actions of the ensemble as a whole.
 
     One bit per owner, action and state: (members + 1) x actions x states / 8 bytes, and 8 bytes per place on the map.
     """
 
     def __init__(self, index: StateIndex, spec: EnvSpec, members: int) -> None:
+        super().__init__(spec)
         self._index, self._spec, self._members = index, spec, members
         size = index.size(spec.observation_shape)
         self._actions = _actions(spec)
         self._visited = np.zeros((members + 1, self._actions, -(-size // 8)), np.uint8)
         self._map = index.map_shape(spec.observation_shape)
         self._visits = np.zeros(size if self._map else 0, np.int64)
-        self._tally = Tally(spec)
         self._pending: list[tuple[Int[np.ndarray, " E"], ...]] = []
 
     def record(self, event: Collected, finished: Iterable[Episode]) -> None:
@@ -69,8 +75,7 @@ class CountedExploration(ExplorationLog):
         self._pending.append((state, action if self._actions > 1 else np.zeros_like(state), event.owner))
         if len(self._pending) == _STEPS_PER_COUNT:
             self._count()
-        for episode in finished:
-            self._tally.add(episode)
+        super().record(event, finished)
 
     def _count(self) -> None:
         if not self._pending:
@@ -94,7 +99,7 @@ class CountedExploration(ExplorationLog):
                 found |= by_member(
                     f"exploration/{name}", np.array([_ones(own) for own in bits[: self._members]], float)
                 )
-        return found | self._tally.metrics()
+        return found | super().metrics()
 
     def visit_map(self) -> Int[np.ndarray, "R C"] | None:
         self._count()
@@ -102,11 +107,11 @@ class CountedExploration(ExplorationLog):
 
     def arrays(self) -> dict[str, np.ndarray]:
         self._count()
-        return {"visited": self._visited, "visits": self._visits, **self._tally.arrays()}
+        return {"visited": self._visited, "visits": self._visits, **super().arrays()}
 
     def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
         self._visited[:], self._visits[:] = arrays["visited"], arrays["visits"]
-        self._tally.restore(arrays)
+        super().restore(arrays)
 
 
 def _ones(bits: UInt8[np.ndarray, " B"]) -> int:
@@ -120,10 +125,14 @@ class Tally:
         self._spec = spec
         # Numbers of episodes; 0 for an event that has not happened.
         self._counts = {"episodes": 0, "first_reward_episode": 0, "solved_episode": 0}
+        self._solved_step = 0
         self._total_return = 0.0
         self._recent: Float[np.ndarray, " R"] = np.zeros(SOLVED_EPISODES)
+        # A checkpoint of an older version may not say what came before it; then nothing is known of the whole run.
+        self._knows_all = True
 
-    def add(self, episode: Episode) -> None:
+    def add(self, episode: Episode, step: int) -> None:
+        """An episode that ended at this agent step."""
         counts = self._counts
         self._recent[counts["episodes"] % SOLVED_EPISODES] = episode.episodic_return
         self._total_return += episode.episodic_return
@@ -131,7 +140,7 @@ class Tally:
         if not counts["first_reward_episode"] and (episode.rewards > 0).any():
             counts["first_reward_episode"] = counts["episodes"]
         if not counts["solved_episode"] and self._is_solved():
-            counts["solved_episode"] = counts["episodes"]
+            counts["solved_episode"], self._solved_step = counts["episodes"], step
 
     def _is_solved(self) -> bool:
         wanted = self._spec.solved_return
@@ -139,21 +148,30 @@ class Tally:
         return wanted is not None and enough and float(self._recent.mean()) >= wanted
 
     def metrics(self) -> dict[str, float]:
-        happened = {name: count for name, count in self._counts.items() if count and name != "episodes"}
-        found = {f"exploration/{name}": float(count) for name, count in happened.items()}
+        if not self._knows_all:
+            return {}
+        events = {**self._counts, "solved_step": self._solved_step}
+        found = {f"exploration/{name}": float(at) for name, at in events.items() if at and name != "episodes"}
         if self._spec.optimal_return is not None:
             found["exploration/regret"] = self._counts["episodes"] * self._spec.optimal_return - self._total_return
         return found
 
     def arrays(self) -> dict[str, np.ndarray]:
+        if not self._knows_all:
+            return {}
         return {
             "counts": np.array(list(self._counts.values()), np.int64),
+            "solved_step": np.array([self._solved_step], np.int64),
             "total_return": np.array([self._total_return]),
             "recent_returns": self._recent,
         }
 
     def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
+        self._knows_all = "counts" in arrays
+        if not self._knows_all:
+            return
         self._counts = dict(zip(self._counts, arrays["counts"].tolist(), strict=True))
+        self._solved_step = int(arrays["solved_step"][0]) if "solved_step" in arrays else 0
         self._total_return = float(arrays["total_return"][0])
         self._recent = arrays["recent_returns"].copy()
 
@@ -173,4 +191,4 @@ def _actions(spec: EnvSpec) -> int:
 
 
 def exploration_log(index: StateIndex | None, spec: EnvSpec, members: int) -> ExplorationLog:
-    return ExplorationLog() if index is None else CountedExploration(index, spec, members)
+    return ExplorationLog(spec) if index is None else CountedExploration(index, spec, members)

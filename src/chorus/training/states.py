@@ -5,10 +5,11 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int, Shaped
+from jaxtyping import Float, Int, Shaped
 
 from chorus.components import AT_LEAST_1, Component, option, register
 from chorus.errors import ChorusError
@@ -57,6 +58,14 @@ class MarkedCell(StateIndex):
     def map_shape(self, shape: tuple[int, ...]) -> tuple[int, int] | None:
         return (shape[0], shape[1]) if len(shape) == 2 else None
 
+    def problems(self, config: Any, spec: Any) -> Iterator[str]:
+        if not spec.one_hot:
+            yield (
+                f"the state index {self.kind} needs observations with one value that is not zero, and those of "
+                f"{spec.id} are not known to be so; use --count-states hashed, or a grid"
+            )
+        yield from super().problems(config, spec)
+
 
 @register
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +108,8 @@ class Grid(StateIndex):
 class Hashed(StateIndex):
     """A hash of the observation's bytes (BLAKE2b) modulo `cells`: different states may share a cell.
 
+    For images and other observations that return exactly. Numbers with many digits hardly ever do.
+
     The number of n states is too low by about n²/(2 cells) where n is far below `cells`, and never above `cells`.
     """
 
@@ -110,3 +121,28 @@ class Hashed(StateIndex):
     def __call__(self, observation: Shaped[np.ndarray, "E ..."]) -> Int[np.ndarray, " E"]:
         digests = [hashlib.blake2b(one.tobytes(), digest_size=8).digest() for one in observation]
         return np.array([int.from_bytes(digest, "little") % self.cells for digest in digests], np.int64)
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class SimHash(StateIndex):
+    """The signs of fixed random projections of an observation (Charikar, 2002; Tang et al., 2017).
+
+    Observations that differ little mostly share a state, which a hash of their bytes tells apart.
+    """
+
+    bits: int = option(16, unit="K", within=AT_LEAST_1, help="random projections; there are 2^K states")
+
+    def size(self, shape: tuple[int, ...]) -> int:
+        return 1 << self.bits
+
+    def __call__(self, observation: Shaped[np.ndarray, "E ..."]) -> Int[np.ndarray, " E"]:
+        seen = observation.reshape(len(observation), -1).astype(np.float32)
+        positive = seen @ _projections(seen.shape[1], self.bits) > 0
+        return positive @ (1 << np.arange(self.bits, dtype=np.int64))
+
+
+@cache
+def _projections(numbers: int, bits: int) -> Float[np.ndarray, "D K"]:
+    """The same in every run, so that their counts can be compared."""
+    return np.random.default_rng(0).normal(size=(numbers, bits)).astype(np.float32)
