@@ -23,8 +23,8 @@ from chorus.runs.assembly import Assembly
 from chorus.runs.callbacks import Callback, StopRun, WithCallbacks
 from chorus.runs.lifecycle import (
     FlaxTorso,
+    about_run,
     create_run,
-    describe_run,
     planned_path,
     resume_run,
     stored_config,
@@ -34,6 +34,7 @@ from chorus.runs.own_process import train_apart
 from chorus.runs.progress import for_terminal
 from chorus.runs.run_directory import RunDirectory
 from chorus.runs.stopping import StopRequest
+from chorus.runs.tracking import read_tracking
 from chorus.training import checkpoint
 
 __all__ = ["Run", "StopRun", "load", "resume", "train"]
@@ -54,7 +55,7 @@ def train(
     config: str | Path | Mapping[str, Any] | None = None,
     quiet: bool = False,
     tensorboard: bool = False,
-    track: bool = False,
+    track: bool | Mapping[str, Any] = False,
     keep_replay: bool = False,
     eval_members: bool = False,
     plugins: Iterable[str] = (),
@@ -77,13 +78,17 @@ def train(
     are called here in either case, with a record; if one returns False or raises `StopRun`, the run stops after the
     iteration under way, which is saved.
 
+    `tensorboard` and `track` copy the numbers to TensorBoard's files and to Weights & Biases; `track` may be a
+    dictionary with project, entity, group and tags.
+
     A run that exists is refused, unless it has ended and `exist_ok` is set, which returns it, or `resume` is set, which
     resumes it if it has not.
     """
     if is_loading():
         raise ChorusError("a plugin calls chorus.train while it is imported; guard it by `if __name__ == '__main__':`")
-    switches = {"tensorboard": tensorboard, "track": track, "keep_replay": keep_replay}
-    check_flags(**switches, quiet=quiet, exist_ok=exist_ok, resume=resume)
+    check_flags(keep_replay=keep_replay, quiet=quiet, exist_ok=exist_ok, resume=resume)
+    tracking = read_tracking(tensorboard, track)
+    tracking.check_packages()
     check_torso(torso)
     load_plugins(plugins)
     problems: list[str] = []
@@ -111,11 +116,11 @@ def train(
         if (exist_ok or resume) and RunDirectory(path).exists():
             _resume(path, view, stop, torso, here)
         elif here:
-            assembly, _ = create_run(resolved, folder, **switches)
+            assembly, _ = create_run(resolved, folder, keep_replay=keep_replay, tracking=tracking)
             train_run(assembly, path, view, stop=stop)
         else:
             RunDirectory(path).check_new()
-            about = {**describe_run(resolved), **switches}
+            about = about_run(resolved, tracking, keep_replay)
             train_apart(path, view, stop, config=resolved.config.to_json(), about=about, torso=torso)
     return Run(path)
 

@@ -9,11 +9,13 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from chorus.cli.consent import add_yes, ask_first
 from chorus.cli.main import INTERRUPTED
+from chorus.cli.tracking_options import add_tracking, tracking_from
 from chorus.cli.train_options import add_out, whole
 from chorus.errors import ChorusError
 from chorus.scheduling.engines import ENGINES, engine_options, read_options
@@ -54,6 +56,7 @@ def add_grid_options(parser: argparse.ArgumentParser) -> None:
     add_out(output)
     output.add_argument("--quiet", action="store_true", help="no progress, only the result")
     add_yes(output)
+    add_tracking(parser)
 
 
 def add_dry_run(parser: argparse.ArgumentParser) -> None:
@@ -80,7 +83,10 @@ def run_jobs(args: argparse.Namespace, jobs: "Sequence[Job]", title: str) -> "Gr
 
     options = given_options(args)
     read_options(args.engine, args.workers, options)
+    tracking = tracking_from(args)
+    tracking.check_packages()
     check_folder(args.out)
+    jobs = [replace(job, tracking=tracking) for job in jobs]
     todo = [job for job in jobs if not job.has_ended]
     if not todo:
         if not args.quiet:
@@ -95,6 +101,8 @@ def run_jobs(args: argparse.Namespace, jobs: "Sequence[Job]", title: str) -> "Gr
         with _terminated_like_interrupted():
             if not args.quiet:
                 print(f"{plan(jobs, engine.workers)}; runs go to {args.out}", flush=True)
+                if tracking and len(todo) < len(jobs):
+                    print("runs that have already ended are not tracked after the fact", flush=True)
             result = run_grid(jobs, engine, quiet=args.quiet, title=title)
     except KeyboardInterrupt:
         ended = sum(job.has_ended for job in jobs)
@@ -143,6 +151,7 @@ def print_plan(args: argparse.Namespace, jobs: "Sequence[Job]") -> None:
     from chorus.scheduling.engines.local import workers_that_fit
 
     read_options(args.engine, args.workers, given_options(args))
+    tracking_from(args).check_packages()
     check_folder(args.out)
     for line in plan_lines(jobs):
         print(line)
