@@ -15,13 +15,12 @@ from chorus.runs.stopping import StopRequest
 from chorus.runs.trackers import Shielded, TensorBoard
 from chorus.runs.tracking import Tracking, read_tracking
 from running import logs, records, status
-from wandb_file import wandb_history, wandb_records
+from tracked import scalars, wandb_history, wandb_records
 
 OPTIONS = {
     "members": 2, "total_steps": 1600, "iteration_steps": 200, "learning_starts": 40,
     "buffer_size": 60, "batch_size": 8, "eval_episodes": 2, "num_envs": 2,
 }  # fmt: skip
-TIMINGS = ("charts/SPS", "charts/updates_per_second", "time/", "system/")
 
 
 def train(out: Path, **more) -> Path:
@@ -33,16 +32,6 @@ def train(out: Path, **more) -> Path:
 def created(out: Path, **more):
     request = Request(preset="bootstrapped-dqn", env="Probe/Discount-v0", seed=3, scale="smoke", options=OPTIONS)
     return create_run(resolve(request), out, **more)
-
-
-def scalars(folder: Path) -> dict[str, dict[int, float]]:
-    """Tag -> step -> value, as TensorBoard reads its files."""
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
-    found = EventAccumulator(str(folder), size_guidance={"scalars": 0}).Reload()
-    values = {tag: [(event.step, event.value) for event in found.Scalars(tag)] for tag in found.Tags()["scalars"]}
-    assert all(len(dict(pairs)) == len(pairs) for pairs in values.values()), "a step occurs twice"
-    return {tag: dict(pairs) for tag, pairs in values.items()}
 
 
 def by_tag(rows: list[dict]) -> dict[str, dict[int, float]]:

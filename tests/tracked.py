@@ -1,4 +1,4 @@
-"""What W&B keeps of a run while it is offline: protocol buffers in the format of LevelDB's log."""
+"""What trackers wrote: TensorBoard's files as it reads them, and what W&B keeps of a run while it is offline."""
 
 import json
 import struct
@@ -6,8 +6,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+# W&B's files are protocol buffers in the format of LevelDB's log.
 _FILE_HEADER, _HEADER, _BLOCK = 7, 7, 32_768
 _WHOLE, _LAST = 1, 4
+
+
+def scalars(folder: Path) -> dict[str, dict[int, float]]:
+    """Tag -> step -> value, as TensorBoard reads its files."""
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    found = EventAccumulator(str(folder), size_guidance={"scalars": 0}).Reload()
+    values = {tag: [(event.step, event.value) for event in found.Scalars(tag)] for tag in found.Tags()["scalars"]}
+    assert all(len(dict(pairs)) == len(pairs) for pairs in values.values()), "a step occurs twice"
+    return {tag: dict(pairs) for tag, pairs in values.items()}
 
 
 def wandb_records(run: Path) -> list[Any]:
