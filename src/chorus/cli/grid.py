@@ -19,6 +19,7 @@ from chorus.cli.tracking_options import add_tracking, tracking_from
 from chorus.cli.train_options import add_out, whole
 from chorus.errors import ChorusError
 from chorus.scheduling.engines import ENGINES, engine_options, read_options
+from chorus.wrapping import say
 
 if TYPE_CHECKING:
     from chorus.scheduling.grid import GridResult
@@ -90,7 +91,7 @@ def run_jobs(args: argparse.Namespace, jobs: "Sequence[Job]", title: str) -> "Gr
     todo = [job for job in jobs if not job.has_ended]
     if not todo:
         if not args.quiet:
-            print(plan(jobs, workers=1))
+            say(plan(jobs, workers=1))
         result = GridResult(jobs, skipped=len(jobs))
         _print_outcome(result)
         return result
@@ -100,9 +101,9 @@ def run_jobs(args: argparse.Namespace, jobs: "Sequence[Job]", title: str) -> "Gr
         # After connecting: Ray installs its own signal handler.
         with _terminated_like_interrupted():
             if not args.quiet:
-                print(f"{plan(jobs, engine.workers)}; runs go to {args.out}", flush=True)
+                say(f"{plan(jobs, engine.workers)}; runs go to {args.out}")
                 if tracking and len(todo) < len(jobs):
-                    print("runs that have already ended are not tracked after the fact", flush=True)
+                    say("runs that have already ended are not tracked after the fact")
             result = run_grid(jobs, engine, quiet=args.quiet, title=title)
     except KeyboardInterrupt:
         ended = sum(job.has_ended for job in jobs)
@@ -157,7 +158,7 @@ def print_plan(args: argparse.Namespace, jobs: "Sequence[Job]") -> None:
         print(line)
     todo = [job for job in jobs if not job.has_ended]
     fitting = None if ENGINES[args.engine].elsewhere else workers_that_fit(todo)
-    print(plan(jobs, args.workers or fitting))
+    say(plan(jobs, args.workers or fitting))
 
 
 def plan_lines(jobs: "Sequence[Job]") -> Iterator[str]:
@@ -209,7 +210,7 @@ def _print_outcome(result: "GridResult") -> None:
     print(f"{ended} of {len(result.jobs)} runs have ended ({result.skipped} of them before this command)")
     for job in result.jobs:
         if job.state == "diverged":
-            print(f"  {job.name} diverged: no member has finite values any more; its curve ends there")
+            say(f"  {job.name} diverged: no member has finite values any more; its curve ends there")
     for failure in result.failures:
         print(f"  {failure.job.name} failed:")
         print("\n".join(f"    {line}" for line in failure.problem.splitlines()))
@@ -256,7 +257,7 @@ def write_findings(
         try:
             panels = draw_panels(make_context(dataset), study.panels)
         except ChorusError as problem:
-            print(f"no figure: {problem}")
+            say(f"no figure: {problem}")
             panels = {}
         for name, drawing in panels.items():
             for ending in _FORMATS:
