@@ -12,7 +12,7 @@ import jax
 from chorus.arguments import as_path, check_flags, check_functions, check_torso, plain, read_options, whole_number
 from chorus.config.resolution import Request, Resolved, resolve
 from chorus.config.schema import Hyperparameters, Scale
-from chorus.envs.given import Maker, lives_here, name_env
+from chorus.envs.given import Maker, name_env
 from chorus.errors import ChorusError, warn
 from chorus.networks.torsos import custom
 from chorus.player import Player
@@ -74,7 +74,7 @@ def train(
     modules, one per layer. `plugins` are modules or files to load first.
 
     The run has a process of its own, so that it does not matter what this one has computed; `in_process=True` trains
-    here, for debugging and for environments and torsos that only this process knows. `on_episode` and `on_iteration`
+    here, for debugging and for torsos that only this process knows. `on_episode` and `on_iteration`
     are called here in either case, with a record; if one returns False or raises `StopRun`, the run stops after the
     iteration under way, which is saved.
 
@@ -107,21 +107,22 @@ def train(
     resolved = resolve(request)
     folder = as_path("out", out)
     path = planned_path(resolved, folder)
-    here = _trains_here(in_process, resolved.config.env.id)
+    env_id, about = resolved.config.env.id, about_run(resolved, tracking, keep_replay)
+    here = _trains_here(in_process)
     if exist_ok or resume:
         done = _existing(resolved, path, resume)
         if done is not None:
             return done
     with _watched(quiet, on_episode, on_iteration) as (view, stop):
         if (exist_ok or resume) and RunDirectory(path).exists():
-            _resume(path, view, stop, torso, here)
+            _resume(path, view, stop, torso, here, env_id, about)
         elif here:
             assembly, _ = create_run(resolved, folder, keep_replay=keep_replay, tracking=tracking)
             train_run(assembly, path, view, stop=stop)
         else:
             RunDirectory(path).check_new()
-            about = about_run(resolved, tracking, keep_replay)
-            train_apart(path, view, stop, config=resolved.config.to_json(), about=about, torso=torso)
+            config_tree = resolved.config.to_json()
+            train_apart(path, view, stop, config=config_tree, about=about, torso=torso, env_id=env_id)
     return Run(path)
 
 
@@ -147,16 +148,24 @@ def resume(
     path = as_path("run", run)
     stored_id = RunDirectory(path).read_config().get("env", {}).get("id", "")
     with _watched(quiet, on_episode, on_iteration) as (view, stop):
-        _resume(path, view, stop, torso, _trains_here(in_process, str(stored_id)))
+        _resume(path, view, stop, torso, _trains_here(in_process), str(stored_id))
     return Run(path)
 
 
-def _resume(path: Path, view: WithCallbacks, stop: StopRequest, torso: FlaxTorso | None, here: bool) -> None:
+def _resume(
+    path: Path,
+    view: WithCallbacks,
+    stop: StopRequest,
+    torso: FlaxTorso | None,
+    here: bool,
+    env_id: str,
+    about: Mapping[str, Any] | None = None,
+) -> None:
     # A run that has ended needs no process: nothing is computed.
     if here or RunDirectory(path).has_ended():
-        resume_run(path, view, torso, stop=stop)
+        resume_run(path, view, torso, stop=stop, about=about)
     else:
-        train_apart(path, view, stop, torso=torso)
+        train_apart(path, view, stop, about=about, torso=torso, env_id=env_id)
 
 
 def load(
@@ -226,16 +235,10 @@ def _existing(resolved: Resolved, path: Path, resume: bool) -> Run | None:
     return None
 
 
-def _trains_here(in_process: bool | None, env_id: str) -> bool:
+def _trains_here(in_process: bool | None) -> bool:
     if in_process is not None:
         check_flags(in_process=in_process)
-    here = os.environ.get(IN_PROCESS, "") not in ("", "0") if in_process is None else in_process
-    if lives_here(env_id) and not here:
-        raise ChorusError(
-            f"the environment '{env_id}' is not importable, so that no other process can make it; put it into a "
-            "module, or pass in_process=True"
-        )
-    return here
+    return os.environ.get(IN_PROCESS, "") not in ("", "0") if in_process is None else in_process
 
 
 def _env_id(env: Any) -> str | None:

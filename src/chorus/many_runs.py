@@ -143,13 +143,19 @@ def _run(
     todo = [job for job in jobs if not job.has_ended]
     if todo:
         count = None if workers is None else whole_number("workers", workers, least=1)
-        result = run_grid(jobs, choose_engine(engine, todo, workers=count, **options), quiet=quiet, title=title)
+        texts = {name: _texts(value) for name, value in options.items() if value is not None}
+        result = run_grid(jobs, choose_engine(engine, todo, workers=count, **texts), quiet=quiet, title=title)
         if result.failures:
             said = "\n".join(f"{failure.job.name}: {failure.problem}" for failure in result.failures)
             raise ChorusError(
                 f"{len(result.failures)} of {len(jobs)} runs failed; call it again to retry them:\n{said}"
             )
     return [Run(job.path) for job in jobs]
+
+
+def _texts(value: Any) -> str | list[str]:
+    """An option of an engine, as the command line would have it."""
+    return [str(one) for one in value] if isinstance(value, list | tuple) else str(value)
 
 
 def _names(name: str, value: Any) -> list[str]:
