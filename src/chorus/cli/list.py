@@ -103,7 +103,10 @@ def print_wrapped(head: str, text: str, indent: str = "  ") -> None:
     """A name and its explanation, wrapped to the terminal and indented."""
     width = max(60, shutil.get_terminal_size().columns)
     behind = " " * len(indent + head)
-    print(textwrap.fill(text, width, initial_indent=f"{indent}{head}", subsequent_indent=behind))
+    wrapper = textwrap.TextWrapper(
+        width, f"{indent}{head}", subsequent_indent=behind, break_long_words=False, break_on_hyphens=False
+    )
+    print(wrapper.fill(text))
 
 
 def first_sentence(component: type) -> str:
@@ -126,7 +129,8 @@ def _envs() -> None:
     print("\nregistered with Gymnasium, and tried here:")
     print("\n".join(usable))
     if refused := [name for name in registered if name not in usable]:
-        print_wrapped("\nnot here (`chorus train double-dqn --env ID` says why): ", ", ".join(refused), indent="")
+        say("\nnot here (`chorus train double-dqn --env ID` says why):")
+        print_wrapped("", ", ".join(refused))
     say("\nyours: my_package:MyEnv-v0 imports my_package, which registers MyEnv-v0; my_package:MyEnv is a class of it")
 
 
