@@ -12,7 +12,7 @@ import jax
 from chorus.arguments import as_path, check_flags, check_functions, check_torso, plain, read_options, whole_number
 from chorus.config.resolution import Request, Resolved, resolve
 from chorus.config.schema import Hyperparameters, Scale
-from chorus.envs.given import Maker, lives_here, name_env
+from chorus.envs.given import Maker, name_env
 from chorus.errors import ChorusError, warn
 from chorus.networks.torsos import custom
 from chorus.player import Player
@@ -23,8 +23,8 @@ from chorus.runs.assembly import Assembly
 from chorus.runs.callbacks import Callback, StopRun, WithCallbacks
 from chorus.runs.lifecycle import (
     FlaxTorso,
+    about_run,
     create_run,
-    describe_run,
     planned_path,
     resume_run,
     stored_config,
@@ -34,6 +34,7 @@ from chorus.runs.own_process import train_apart
 from chorus.runs.progress import for_terminal
 from chorus.runs.run_directory import RunDirectory
 from chorus.runs.stopping import StopRequest
+from chorus.runs.tracking import read_tracking
 from chorus.training import checkpoint
 
 __all__ = ["Run", "StopRun", "load", "resume", "train"]
@@ -54,7 +55,7 @@ def train(
     config: str | Path | Mapping[str, Any] | None = None,
     quiet: bool = False,
     tensorboard: bool = False,
-    track: bool = False,
+    track: bool | Mapping[str, Any] = False,
     keep_replay: bool = False,
     eval_members: bool = False,
     plugins: Iterable[str] = (),
@@ -73,17 +74,21 @@ def train(
     modules, one per layer. `plugins` are modules or files to load first.
 
     The run has a process of its own, so that it does not matter what this one has computed; `in_process=True` trains
-    here, for debugging and for environments and torsos that only this process knows. `on_episode` and `on_iteration`
+    here, for debugging and for torsos that only this process knows. `on_episode` and `on_iteration`
     are called here in either case, with a record; if one returns False or raises `StopRun`, the run stops after the
     iteration under way, which is saved.
+
+    `tensorboard` and `track` copy the numbers to TensorBoard's files and to Weights & Biases; `track` may be a
+    dictionary with project, entity, group and tags.
 
     A run that exists is refused, unless it has ended and `exist_ok` is set, which returns it, or `resume` is set, which
     resumes it if it has not.
     """
     if is_loading():
         raise ChorusError("a plugin calls chorus.train while it is imported; guard it by `if __name__ == '__main__':`")
-    switches = {"tensorboard": tensorboard, "track": track, "keep_replay": keep_replay}
-    check_flags(**switches, quiet=quiet, exist_ok=exist_ok, resume=resume)
+    check_flags(keep_replay=keep_replay, quiet=quiet, exist_ok=exist_ok, resume=resume)
+    tracking = read_tracking(tensorboard, track)
+    tracking.check_packages()
     check_torso(torso)
     load_plugins(plugins)
     problems: list[str] = []
@@ -102,21 +107,22 @@ def train(
     resolved = resolve(request)
     folder = as_path("out", out)
     path = planned_path(resolved, folder)
-    here = _trains_here(in_process, resolved.config.env.id)
+    env_id, about = resolved.config.env.id, about_run(resolved, tracking, keep_replay)
+    here = _trains_here(in_process)
     if exist_ok or resume:
         done = _existing(resolved, path, resume)
         if done is not None:
             return done
     with _watched(quiet, on_episode, on_iteration) as (view, stop):
         if (exist_ok or resume) and RunDirectory(path).exists():
-            _resume(path, view, stop, torso, here)
+            _resume(path, view, stop, torso, here, env_id, about)
         elif here:
-            assembly, _ = create_run(resolved, folder, **switches)
+            assembly, _ = create_run(resolved, folder, keep_replay=keep_replay, tracking=tracking)
             train_run(assembly, path, view, stop=stop)
         else:
             RunDirectory(path).check_new()
-            about = {**describe_run(resolved), **switches}
-            train_apart(path, view, stop, config=resolved.config.to_json(), about=about, torso=torso)
+            config_tree = resolved.config.to_json()
+            train_apart(path, view, stop, config=config_tree, about=about, torso=torso, env_id=env_id)
     return Run(path)
 
 
@@ -142,16 +148,24 @@ def resume(
     path = as_path("run", run)
     stored_id = RunDirectory(path).read_config().get("env", {}).get("id", "")
     with _watched(quiet, on_episode, on_iteration) as (view, stop):
-        _resume(path, view, stop, torso, _trains_here(in_process, str(stored_id)))
+        _resume(path, view, stop, torso, _trains_here(in_process), str(stored_id))
     return Run(path)
 
 
-def _resume(path: Path, view: WithCallbacks, stop: StopRequest, torso: FlaxTorso | None, here: bool) -> None:
+def _resume(
+    path: Path,
+    view: WithCallbacks,
+    stop: StopRequest,
+    torso: FlaxTorso | None,
+    here: bool,
+    env_id: str,
+    about: Mapping[str, Any] | None = None,
+) -> None:
     # A run that has ended needs no process: nothing is computed.
     if here or RunDirectory(path).has_ended():
-        resume_run(path, view, torso, stop=stop)
+        resume_run(path, view, torso, stop=stop, about=about)
     else:
-        train_apart(path, view, stop, torso=torso)
+        train_apart(path, view, stop, about=about, torso=torso, env_id=env_id)
 
 
 def load(
@@ -221,16 +235,10 @@ def _existing(resolved: Resolved, path: Path, resume: bool) -> Run | None:
     return None
 
 
-def _trains_here(in_process: bool | None, env_id: str) -> bool:
+def _trains_here(in_process: bool | None) -> bool:
     if in_process is not None:
         check_flags(in_process=in_process)
-    here = os.environ.get(IN_PROCESS, "") not in ("", "0") if in_process is None else in_process
-    if lives_here(env_id) and not here:
-        raise ChorusError(
-            f"the environment '{env_id}' is not importable, so that no other process can make it; put it into a "
-            "module, or pass in_process=True"
-        )
-    return here
+    return os.environ.get(IN_PROCESS, "") not in ("", "0") if in_process is None else in_process
 
 
 def _env_id(env: Any) -> str | None:

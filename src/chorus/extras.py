@@ -11,7 +11,7 @@ EXTRAS = {
     "mujoco": "mujoco",
     "imageio_ffmpeg": "video",
     "pygame": "video",
-    "tensorboardX": "tracking",
+    "tensorboard": "tracking",
     "wandb": "tracking",
     "ray": "ray",
     "submitit": "slurm",
@@ -26,9 +26,10 @@ def require(module: str, purpose: str) -> ModuleType:
     try:
         return importlib.import_module(module)
     except ImportError as problem:
+        package = module.partition(".")[0]
         raise ChorusError(
-            f"{purpose} needs {module}, which is not usable here ({problem}); "
-            f'install it with `pip install "chorus-rl[{EXTRAS[module]}]"`'
+            f"{purpose} needs {package}, which is not usable here ({problem}); "
+            f'install it with `pip install "chorus-rl[{EXTRAS[package]}]"`'
         ) from problem
 
 

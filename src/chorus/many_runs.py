@@ -1,6 +1,7 @@
 """The Python interface for many runs: `sweep`, `diagnose`, `report` and `claims`, as the commands of these names."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from chorus.envs.registry import describe, full_id
 from chorus.errors import ChorusError
 from chorus.plugins import load_plugins, load_recorded
 from chorus.run_handle import Run
+from chorus.runs.tracking import Tracking, read_tracking
 from chorus.scheduling.engines import choose_engine
 from chorus.scheduling.grid import run_grid
 from chorus.scheduling.jobs import Job, evaluated, jobs_for, jobs_of
@@ -39,6 +41,8 @@ def sweep(
     engine: str = "local",
     workers: int | None = None,
     quiet: bool = False,
+    tensorboard: bool = False,
+    track: bool | Mapping[str, Any] = False,
     plugins: Iterable[str] = (),
     **engine_options: Any,
 ) -> list[Run]:
@@ -49,6 +53,7 @@ def sweep(
     that is itself a list, give a list of lists. Runs that failed are named in the error that is raised in the end.
     """
     check_flags(quiet=quiet)
+    tracking = read_tracking(tensorboard, track)
     load_plugins(plugins)
     grid = Sweep(
         presets=_names("presets", presets),
@@ -60,7 +65,7 @@ def sweep(
     )
     grid.left_out()
     jobs = jobs_for(grid.requests(), as_path("out", out))
-    return _run(jobs, engine, workers, quiet, "sweep", engine_options)
+    return _run(jobs, engine, workers, quiet, "sweep", tracking, engine_options)
 
 
 def diagnose(
@@ -76,6 +81,8 @@ def diagnose(
     engine: str = "local",
     workers: int | None = None,
     quiet: bool = False,
+    tensorboard: bool = False,
+    track: bool | Mapping[str, Any] = False,
     plugins: Iterable[str] = (),
     **engine_options: Any,
 ) -> Summary:
@@ -84,6 +91,7 @@ def diagnose(
     The page is `reports/diagnosis.html` in the folder of the runs, unless `page` names another file.
     """
     check_flags(quiet=quiet)
+    tracking = read_tracking(tensorboard, track)
     load_plugins(plugins)
     if not isinstance(env, str):
         raise ChorusError(f"env is {env!r}; it must be an environment id, or module:Name of a class")
@@ -100,7 +108,7 @@ def diagnose(
     chosen = read_seeds("seeds", SEEDS.at(scale) if seeds is None else seeds)
     folder = as_path("out", out)
     jobs = jobs_of(diagnosis(spec, scale, chosen, overrides), scale, folder)
-    _run(jobs, engine, workers, quiet, f"diagnosis of {spec.id}", engine_options)
+    _run(jobs, engine, workers, quiet, f"diagnosis of {spec.id}", tracking, engine_options)
     target = folder / "reports" / "diagnosis.html" if page is None else as_path("page", page)
     actions = spec.actions.count if isinstance(spec.actions, Discrete) else None
     return write_diagnosis(evaluated(jobs), spec.id, target, actions=actions)
@@ -122,18 +130,32 @@ def claims(runs: Runs = "runs") -> tuple[Entry, ...]:
 
 
 def _run(
-    jobs: list[Job], engine: str, workers: int | None, quiet: bool, title: str, options: Mapping[str, Any]
+    jobs: list[Job],
+    engine: str,
+    workers: int | None,
+    quiet: bool,
+    title: str,
+    tracking: Tracking,
+    options: Mapping[str, Any],
 ) -> list[Run]:
+    tracking.check_packages()
+    jobs = [replace(job, tracking=tracking) for job in jobs]
     todo = [job for job in jobs if not job.has_ended]
     if todo:
         count = None if workers is None else whole_number("workers", workers, least=1)
-        result = run_grid(jobs, choose_engine(engine, todo, workers=count, **options), quiet=quiet, title=title)
+        texts = {name: _texts(value) for name, value in options.items() if value is not None}
+        result = run_grid(jobs, choose_engine(engine, todo, workers=count, **texts), quiet=quiet, title=title)
         if result.failures:
             said = "\n".join(f"{failure.job.name}: {failure.problem}" for failure in result.failures)
             raise ChorusError(
                 f"{len(result.failures)} of {len(jobs)} runs failed; call it again to retry them:\n{said}"
             )
     return [Run(job.path) for job in jobs]
+
+
+def _texts(value: Any) -> str | list[str]:
+    """An option of an engine, as the command line would have it."""
+    return [str(one) for one in value] if isinstance(value, list | tuple) else str(value)
 
 
 def _names(name: str, value: Any) -> list[str]:

@@ -1,4 +1,4 @@
-"""`examples/draw_figures.py` draws the README's figures; the demo's from whatever runs there are."""
+"""Scripts make the README's figures and results; the demo's from whatever runs there are."""
 
 import re
 
@@ -8,6 +8,7 @@ from synthetic_runs import LEVELS, SyntheticRun
 from builders import load_example
 
 drawing = load_example("draw_figures")
+results = load_example("readme_results")
 
 
 def write_runs(folder, presets):
@@ -45,3 +46,22 @@ def test_the_diagrams_have_a_background_so_that_they_can_be_read_on_dark_pages(t
         written = (tmp_path / f"{name}.svg").read_text(encoding="utf-8")
         assert all(title in written for title in titles)
         assert re.search(r'id="patch_1">\s*<path [^>]*style="fill: #ffffff"', written)
+
+
+def test_the_results_of_other_runs_are_theirs(tmp_path):
+    """Levels are shares of 20 that a run keeps; 0.7 is that of a member, and of seed 1 everything is one higher."""
+    for seed in (0, 1):
+        for preset in ("double-dqn", "bootstrapped-dqn"):
+            level = {policy: 20 * share + seed for policy, share in LEVELS[preset].items()}
+            SyntheticRun(preset, "MinAtar/SpaceInvaders-v1", seed, level).write(tmp_path / "results" / "games")
+    page = tmp_path / "README.md"
+    page.write_text("before\n<!-- results:begin -->\nold\n<!-- results:end -->\nafter\n", encoding="utf-8")
+    results.write(page, tmp_path / "results")
+    lines = page.read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "before" and lines[-1] == "after" and "old" not in lines
+    assert "| [games](results/games): 4 runs, 2 seeds, laptop scale | MinAtar/SpaceInvaders-v1 |" in lines
+    # 12.71 is Student's t with one degree of freedom, and 0.5 the standard error of 0 and 1.
+    assert "| Double DQN | 20.5 ± 6.4 |" in lines
+    (row,) = (line for line in lines if line.startswith("| Bootstrapped DQN |"))
+    assert row.startswith("| Bootstrapped DQN | 14.5 ± 6.4 / ")
+    assert any(line.startswith("- *games: Is there a curse of diversity?* Not settled") for line in lines)

@@ -1,6 +1,8 @@
 """`chorus.train` from notebooks and scripts: environments as objects, callbacks, a process of its own, and `Run`."""
 
+import subprocess
 import sys
+import threading
 
 import gymnasium
 import numpy as np
@@ -8,7 +10,7 @@ import pytest
 
 import chorus
 from chorus.envs import given
-from running import logs
+from running import environment, logs
 
 OPTIONS = {
     "members": 2, "total_steps": 1600, "iteration_steps": 200, "learning_starts": 40,
@@ -117,12 +119,55 @@ def test_an_environment_may_be_a_class_or_a_function(tmp_path, monkeypatch):
     assert chorus.resume(limited, env=lambda: World(), in_process=True, quiet=True).state == "finished"
 
 
-def test_an_environment_of_this_process_alone_needs_this_process(tmp_path):
-    with pytest.raises(chorus.ChorusError, match=r"'python:lambda' is not importable.*in_process=True"):
-        chorus.train("double-dqn", lambda: World(), scale="smoke", out=tmp_path, in_process=False, **TINY)
+def test_an_environment_that_cannot_be_handed_over_needs_this_process(tmp_path):
+    lock = threading.Lock()
+    with pytest.raises(chorus.ChorusError, match=r"'python:lambda' cannot be handed to another.*in_process=True"):
+        chorus.train(
+            "double-dqn", lambda: World() if lock else 0, scale="smoke", out=tmp_path, in_process=False, **TINY
+        )
     with pytest.raises(chorus.ChorusError, match=r"made: its constructor raised TypeError: it made int"):
         chorus.train("double-dqn", lambda: 3, scale="smoke", out=tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+# As in a notebook: JAX has computed with other threads, and the class can be imported by nobody.
+NOTEBOOK = """
+import sys
+import gymnasium, jax
+import chorus
+
+jax.numpy.arange(3).sum()
+
+class Corridor(gymnasium.Env):
+    observation_space, action_space = gymnasium.spaces.Box(-1, 1, (2,)), gymnasium.spaces.Discrete(2)
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.left = 5
+        return self.observation_space.low, {}
+    def step(self, action):
+        self.left -= 1
+        return self.observation_space.low, 1.0, self.left == 0, False, {}
+
+options = dict(scale="smoke", out=sys.argv[1], quiet=True, total_steps=400, iteration_steps=200, max_episode_steps=20)
+run = chorus.train("double-dqn", Corridor, on_iteration=lambda record: False, **options)
+assert run.state == "stopped", run.status
+again = chorus.train("double-dqn", Corridor, resume=True, tensorboard=True, **options)
+assert again == run and run.scores() == {"individual": 5.0}, run.scores()
+assert list((run / "tensorboard").iterdir()), "trackers of a run that is resumed"
+assert run.player().predict(run.player().observation_example())[0] in (0, 1)
+"""
+
+
+@pytest.mark.slow
+def test_a_class_of_a_notebook_trains_after_jax_has_been_used(tmp_path):
+    (tmp_path / "notebook.py").write_text(NOTEBOOK)
+    done = subprocess.run(
+        [sys.executable, tmp_path / "notebook.py", tmp_path / "runs"],
+        env=environment(CHORUS_IN_PROCESS=None, NPROC=None),
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.slow

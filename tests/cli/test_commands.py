@@ -97,6 +97,9 @@ def test_list_envs():
         lines
     )
     assert "CartPole-v1" in lines
+    # Below its heading, not beside it: at 80 columns there was room for one name per line.
+    (heading,) = (place for place, line in enumerate(lines) if line.startswith("not here ("))
+    assert re.match(r"  [A-Z][^,]+, [^,]+, ", lines[heading + 1])
 
 
 def test_list_scales(capsys):

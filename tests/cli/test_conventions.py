@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -93,6 +94,15 @@ def test_runs_are_listed_with_score_steps_scale_settings_and_age_and_sorted(fini
     assert "[N=2, " in said[1]
     assert main(["list", "runs", "--out", str(tmp_path), "--sort", "score"]) == 0
     assert [line.split()[1] for line in capsys.readouterr().out.splitlines()] == ["3.00", "2.00", "1.00"]
+
+
+def test_runs_are_listed_below_their_folders_where_a_terminal_is_narrow(finished, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("shutil.get_terminal_size", lambda: os.terminal_size((80, 24)))
+    assert main(["list", "runs", "--out", str(finished.parent)]) == 0
+    folder, numbers, *settings = capsys.readouterr().out.splitlines()
+    assert folder == str(finished) and numbers.startswith("  finished ") and numbers.split()[4] == "100%"
+    assert settings[0].startswith("  [N=2, ") and all(len(line) <= 80 for line in (numbers, *settings))
 
 
 def test_lr_is_the_learning_rate(capsys):

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import yaml
 
+from builders import load_example
+
+results = load_example("readme_results")
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -40,3 +43,8 @@ def test_the_citation_is_that_of_the_paper_and_of_this_version() -> None:
     paper = citation["preferred-citation"]
     assert paper["url"] == PROJECT["urls"]["Paper"] and paper["title"] in README
     assert all(author["family-names"] in README for author in paper["authors"])
+
+
+def test_the_results_are_those_of_the_runs_that_ship() -> None:
+    block = README.split("<!-- results:begin -->\n")[1].split("<!-- results:end -->")[0]
+    assert block == results.results(), "run `python examples/readme_results.py`"

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import textwrap
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -14,6 +15,7 @@ from chorus.envs.registry import describe
 from chorus.errors import ChorusError, ChorusWarning
 from chorus.runs.resources import ring_layout
 from chorus.runs.run_directory import RunDirectory
+from chorus.runs.tracking import Tracking
 from chorus.scheduling.engines import choose_engine, local
 from chorus.scheduling.engines.local import LocalEngine, workers_that_fit
 from chorus.scheduling.grid import run_grid
@@ -22,6 +24,7 @@ from chorus.studies.table import find_study
 from killing import PATIENCE_SECONDS, end_in_the_middle, lines_since_checkpoint, wait_for
 from running import chorus, finished_probe_run, logs, status
 from small_jobs import ScriptedEngine, small_jobs, small_sweep
+from tracked import scalars, wandb_history
 
 PRESET = ("bootstrapped-dqn",)
 
@@ -31,9 +34,15 @@ def sweep(out, seeds, *more):
 
 
 @pytest.mark.slow
-def test_a_process_a_run_and_the_bytes_of_chorus_train(tmp_path):
+def test_a_process_a_run_and_the_bytes_of_chorus_train_with_trackers_that_work_and_fail(tmp_path, monkeypatch):
+    monkeypatch.delenv("WANDB_MODE", raising=False)
     jobs = small_jobs(tmp_path, seeds=4, presets=PRESET, members=2)[2:]
-    result = run_grid(jobs, choose_engine("local", jobs, workers=2), quiet=True)
+    failing, working = (Tracking(tensorboard=True, track=True, wandb={"mode": mode}) for mode in ("none", "offline"))
+    jobs = [replace(job, tracking=one) for job, one in zip(jobs, (failing, working), strict=True)]
+    with pytest.warns(ChorusWarning, match=f"{jobs[0].name}: Weights & Biases failed .* goes on without it"):
+        result = run_grid(jobs, choose_engine("local", jobs, workers=2), quiet=True)
+    assert len(wandb_history(jobs[1].path)) > 8
+    assert [len(scalars(job.path / "tensorboard")["charts/SPS"]) for job in jobs] == [8, 8]
     assert (result.exit_code, [job.state for job in jobs]) == (0, ["finished"] * 2)
     reference = finished_probe_run()
     assert jobs[1].name == reference.name

@@ -195,8 +195,10 @@ def test_a_cluster_of_its_own_is_started_and_ended(tmp_path):
     home = tmp_path / "home"
     home.mkdir()
     unset = dict.fromkeys(("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_ADDRESS"))
-    done = chorus(*small_sweep(tmp_path / "runs", 2, "--engine", "ray", "--quiet"), HOME=str(home), **unset)
+    sweep = small_sweep(tmp_path / "runs", 2, "--engine", "ray", "--quiet", "--tensorboard")
+    done = chorus(*sweep, HOME=str(home), **unset)
     assert done.returncode == 0, done.stderr
+    assert len(list((tmp_path / "runs").glob("*__s*/tensorboard/events*"))) == 2
     assert "2 of 2 runs have ended" in done.stdout
     # The token of a cluster that ends with the command is kept nowhere.
     assert not (home / ".ray").exists()

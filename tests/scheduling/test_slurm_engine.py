@@ -4,11 +4,13 @@ import os
 import signal
 import stat
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from chorus.errors import ChorusError
+from chorus.runs.tracking import Tracking
 from chorus.scheduling.engines.local import LocalEngine
 from chorus.scheduling.engines.slurm import Cluster, SlurmEngine
 from chorus.scheduling.engines.slurm_folder import own_folder
@@ -21,6 +23,7 @@ from killing import PATIENCE_SECONDS, newest_checkpoint
 from processes import holder
 from running import logs
 from small_jobs import small_jobs
+from tracked import scalars
 
 
 def states_of_processes(job_ids: Iterable[str]) -> dict[str, JobState]:
@@ -64,6 +67,7 @@ class Interfering(GridLines):
 def test_signalled_runs_are_requeued_and_have_the_bytes_of_the_local_engine(tmp_path):
     signals = (signal.SIGTERM, signal.SIGUSR1)
     jobs = small_jobs(tmp_path / "slurm", seeds=2, total_steps=8_000)
+    jobs = [replace(job, tracking=Tracking(tensorboard=True)) for job in jobs]
     view = Interfering(dict(zip((job.path for job in jobs), signals, strict=True)))
     result = run_grid(jobs, local_engine(jobs), view=view)
     assert result.exit_code == 0, result.failures
@@ -75,6 +79,10 @@ def test_signalled_runs_are_requeued_and_have_the_bytes_of_the_local_engine(tmp_
     here = small_jobs(tmp_path / "local", seeds=2, total_steps=8_000)
     assert run_grid(here, LocalEngine(2), quiet=True).exit_code == 0
     assert [logs(job.path) for job in jobs] == [logs(job.path) for job in here]
+    for job in jobs:
+        # Of the process that was stopped and of the one that resumed it, together complete.
+        assert len(list((job.path / "tensorboard").iterdir())) == 2
+        assert list(scalars(job.path / "tensorboard")["charts/episodes"]) == list(range(200, 8_001, 200))
     # Nothing is left that a later command would take for jobs in the queue.
     assert not list(own_folder(tmp_path / "slurm").glob("*.json"))
 

@@ -1,5 +1,7 @@
 """A sweep is every combination, read as `chorus train` reads its options, checked before anything is run."""
 
+import warnings
+
 import pytest
 
 from chorus.cli.main import main
@@ -91,3 +93,11 @@ def test_a_dry_run_says_what_would_be_run_and_touches_nothing(tmp_path, capsys):
     assert said.count("3 missing ") == 3 and said.count("__s{0..2}\n") == 3
     assert "9 runs, 0 already ended: about " in said and "with 2 at once" in said
     assert listing(tmp_path) == {}
+
+
+def test_what_a_short_name_is_taken_for_is_said_once():
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        requests = Sweep(presets=["cerl"], envs=["cartpole"], seeds=(0, 1, 2), settings={}).requests()
+    assert [request.env for request in requests] == ["CartPole-v1"] * 3
+    assert [str(one.message) for one in said] == ["the environment 'cartpole' is taken to be CartPole-v1"]

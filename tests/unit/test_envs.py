@@ -158,6 +158,28 @@ def test_what_is_not_supported_is_refused_with_a_remedy(registered, given, sente
         describe(registered(**given))
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("Breakuot", "MinAtar/Breakout-v1"),
+        ("CartPole-v9", "CartPole-v1"),
+        ("cartpol", "CartPole-v1"),
+        ("minatar6", "minatar5"),
+        ("MinAtr/Breakout-v1", "MinAtar/Breakout-v1"),
+    ],
+)
+def test_a_slip_of_the_finger_is_answered_with_what_was_meant(name, meant):
+    with pytest.raises(ChorusError, match=f"'{name}' is not known; did you mean '{meant}'\\?"):
+        describe(name)
+
+
+def test_several_environments_in_one_name_are_for_a_sweep():
+    with pytest.raises(
+        ChorusError, match="are 2 environments; for several use `chorus sweep --env Breakout CartPole-v1`"
+    ):
+        describe("Breakout,CartPole-v1")
+
+
 @pytest.mark.parametrize("env_id", ["MinAtar/Brekout-v1", "Probe/Nothing-v0", "NoSuchEnv-v0", "no_such_package:Env-v0"])
 def test_an_unknown_environment_is_named(env_id):
     with pytest.raises(ChorusError, match=env_id.split(":")[-1].split("/")[-1]):

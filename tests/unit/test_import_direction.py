@@ -17,7 +17,7 @@ ROOT = Path(chorus.__file__).parent
 
 # Each package or module may import what stands on an earlier floor, and itself.
 FLOORS = [
-    {"spaces", "errors", "components", "extras", "files", "plugins", "randomness", "data"},
+    {"spaces", "errors", "components", "extras", "files", "plugins", "randomness", "data", "wrapping"},
     {"ensemble", "envs"},
     {"networks"},
     {"replay"},

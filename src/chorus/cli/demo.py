@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from chorus.cli.grid import add_dry_run, add_grid_options
 from chorus.cli.train_options import add_seeds
+from chorus.wrapping import say_next
 
 
 def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
@@ -45,8 +46,8 @@ def run(args: argparse.Namespace) -> int:
     folder = args.out / "reports" / "-".join([part.name.replace(" ", "-"), *tags])
     write_findings(jobs, folder, "The curse of diversity on MinAtar" + (" (smoke scale)" if small else ""))
     if small:
-        print(f"next: {suggested('demo', out=args.out)}      the demo itself, about ten minutes on two cores")
+        say_next(suggested("demo", out=args.out), "the demo itself, about ten minutes on two cores")
     else:
         command = suggested("diagnose", "CartPole-v1", out=args.out)
-        print(f"next: {command}      the same questions about your environment")
+        say_next(command, "the same questions about your environment")
     return result.exit_code

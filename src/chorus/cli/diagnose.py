@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from chorus.cli.grid import add_dry_run, add_grid_options, given_options, suggested
 from chorus.cli.train_options import Defaults, add_seeds, whole
+from chorus.wrapping import say_next
 
 
 def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
@@ -78,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
     summary = write_diagnosis(found, spec.id, page, actions=count)
     print_summary(summary)
     open_questions = any(finding.verdict == "unsettled" for finding in summary.findings)
-    print(f"next: {next_command(args, seeds, open_questions)}")
+    say_next(*next_command(args, seeds, open_questions))
     return result.exit_code
 
 
@@ -97,18 +98,18 @@ def page_name(args: argparse.Namespace, env_id: str) -> str:
     return "-".join(["diagnosis", env_in_names(env_id), args.scale, *told])
 
 
-def next_command(args: argparse.Namespace, seeds: Sequence[int], open_questions: bool) -> str:
-    """The next command: a larger scale after smoke, twice the seeds if a question is open, else the report."""
+def next_command(args: argparse.Namespace, seeds: Sequence[int], open_questions: bool) -> tuple[str, str]:
+    """What to do next, and why: a larger scale after smoke, twice the seeds if a question is open, else the report."""
     where = {name: getattr(args, name) for name in ("engine", "workers", "device", "out")}
     where |= given_options(args)
     if args.scale == "smoke":
-        return f"{suggested('diagnose', args.env, **where)}      where something is learnt"
+        return suggested("diagnose", args.env, **where), "where something is learnt"
     if not open_questions:
-        return f"{suggested('report', str(args.out))}      every figure and table of the runs there"
+        return suggested("report", str(args.out)), "every figure and table of the runs there"
     wished = {name: getattr(args, name) for name in ("scale", "members", "total_steps", "max_episode_steps")}
     # The same seeds and as many after them.
     from chorus.studies.seeds import seeds_in_words
 
     more = seeds_in_words((*seeds, *range(seeds[-1] + 1, seeds[-1] + 1 + len(seeds))))
     command = suggested("diagnose", args.env, **wished, **where, seeds=more)
-    return f"{command}      twice the seeds; finished runs are kept"
+    return command, "twice the seeds; finished runs are kept"

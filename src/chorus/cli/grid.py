@@ -9,14 +9,17 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from chorus.cli.consent import add_yes, ask_first
 from chorus.cli.main import INTERRUPTED
+from chorus.cli.tracking_options import add_tracking, tracking_from
 from chorus.cli.train_options import add_out, whole
 from chorus.errors import ChorusError
 from chorus.scheduling.engines import ENGINES, engine_options, read_options
+from chorus.wrapping import say
 
 if TYPE_CHECKING:
     from chorus.scheduling.grid import GridResult
@@ -54,6 +57,7 @@ def add_grid_options(parser: argparse.ArgumentParser) -> None:
     add_out(output)
     output.add_argument("--quiet", action="store_true", help="no progress, only the result")
     add_yes(output)
+    add_tracking(parser)
 
 
 def add_dry_run(parser: argparse.ArgumentParser) -> None:
@@ -80,11 +84,14 @@ def run_jobs(args: argparse.Namespace, jobs: "Sequence[Job]", title: str) -> "Gr
 
     options = given_options(args)
     read_options(args.engine, args.workers, options)
+    tracking = tracking_from(args)
+    tracking.check_packages()
     check_folder(args.out)
+    jobs = [replace(job, tracking=tracking) for job in jobs]
     todo = [job for job in jobs if not job.has_ended]
     if not todo:
         if not args.quiet:
-            print(plan(jobs, workers=1))
+            say(plan(jobs, workers=1))
         result = GridResult(jobs, skipped=len(jobs))
         _print_outcome(result)
         return result
@@ -94,7 +101,9 @@ def run_jobs(args: argparse.Namespace, jobs: "Sequence[Job]", title: str) -> "Gr
         # After connecting: Ray installs its own signal handler.
         with _terminated_like_interrupted():
             if not args.quiet:
-                print(f"{plan(jobs, engine.workers)}; runs go to {args.out}", flush=True)
+                say(f"{plan(jobs, engine.workers)}; runs go to {args.out}")
+                if tracking and len(todo) < len(jobs):
+                    say("runs that have already ended are not tracked after the fact")
             result = run_grid(jobs, engine, quiet=args.quiet, title=title)
     except KeyboardInterrupt:
         ended = sum(job.has_ended for job in jobs)
@@ -143,12 +152,13 @@ def print_plan(args: argparse.Namespace, jobs: "Sequence[Job]") -> None:
     from chorus.scheduling.engines.local import workers_that_fit
 
     read_options(args.engine, args.workers, given_options(args))
+    tracking_from(args).check_packages()
     check_folder(args.out)
     for line in plan_lines(jobs):
         print(line)
     todo = [job for job in jobs if not job.has_ended]
     fitting = None if ENGINES[args.engine].elsewhere else workers_that_fit(todo)
-    print(plan(jobs, args.workers or fitting))
+    say(plan(jobs, args.workers or fitting))
 
 
 def plan_lines(jobs: "Sequence[Job]") -> Iterator[str]:
@@ -200,7 +210,7 @@ def _print_outcome(result: "GridResult") -> None:
     print(f"{ended} of {len(result.jobs)} runs have ended ({result.skipped} of them before this command)")
     for job in result.jobs:
         if job.state == "diverged":
-            print(f"  {job.name} diverged: no member has finite values any more; its curve ends there")
+            say(f"  {job.name} diverged: no member has finite values any more; its curve ends there")
     for failure in result.failures:
         print(f"  {failure.job.name} failed:")
         print("\n".join(f"    {line}" for line in failure.problem.splitlines()))
@@ -247,7 +257,7 @@ def write_findings(
         try:
             panels = draw_panels(make_context(dataset), study.panels)
         except ChorusError as problem:
-            print(f"no figure: {problem}")
+            say(f"no figure: {problem}")
             panels = {}
         for name, drawing in panels.items():
             for ending in _FORMATS:

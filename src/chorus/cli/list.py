@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chorus.cli.list_runs import SORTS, print_runs
+from chorus.wrapping import say
 
 if TYPE_CHECKING:
     from chorus.config.schema import Scale
@@ -102,7 +103,10 @@ def print_wrapped(head: str, text: str, indent: str = "  ") -> None:
     """A name and its explanation, wrapped to the terminal and indented."""
     width = max(60, shutil.get_terminal_size().columns)
     behind = " " * len(indent + head)
-    print(textwrap.fill(text, width, initial_indent=f"{indent}{head}", subsequent_indent=behind))
+    wrapper = textwrap.TextWrapper(
+        width, f"{indent}{head}", subsequent_indent=behind, break_long_words=False, break_on_hyphens=False
+    )
+    print(wrapper.fill(text))
 
 
 def first_sentence(component: type) -> str:
@@ -116,19 +120,18 @@ def _envs() -> None:
     from chorus.envs.registry import JAX_ENVS, JAX_PATTERNS, env_sets, known_ids
 
     print("\n".join([*sorted(JAX_ENVS), *(known.forms for known in JAX_PATTERNS)]))
-    print("\nAtari (ALE/Breakout-v5 and BreakoutNoFrameskip-v4 are one environment, the paper's protocol):")
+    say("\nAtari (ALE/Breakout-v5 and BreakoutNoFrameskip-v4 are one environment, the paper's protocol):")
     print("\n".join(games()))
     sets = ", ".join(f"{name} ({len(ids)})" for name, ids in env_sets().items())
-    print(f"\nsets: {sets}; `chorus list atari55` prints the ids of one")
+    say(f"\nsets: {sets}; `chorus list atari55` prints the ids of one")
     registered = [name for name in known_ids() if name not in JAX_ENVS and name not in games()]
     usable = [name for name in registered if _runs_here(name)]
     print("\nregistered with Gymnasium, and tried here:")
     print("\n".join(usable))
     if refused := [name for name in registered if name not in usable]:
-        print_wrapped("\nnot here (`chorus train double-dqn --env ID` says why): ", ", ".join(refused), indent="")
-    print(
-        "\nyours: my_package:MyEnv-v0 imports my_package, which registers MyEnv-v0; my_package:MyEnv is a class of it"
-    )
+        say("\nnot here (`chorus train double-dqn --env ID` says why):")
+        print_wrapped("", ", ".join(refused))
+    say("\nyours: my_package:MyEnv-v0 imports my_package, which registers MyEnv-v0; my_package:MyEnv is a class of it")
 
 
 def _runs_here(env_id: str) -> bool:
@@ -156,7 +159,7 @@ def _scales() -> None:
             f"{family:<10}{scale:<8}{row.total:>12,}{row.iteration:>11,}{final:>11}{row.slots:>6}{row.buffer:>11,}"
             f"{row.batch:>7}{row.members:>4}  {network}"
         )
-    print(
+    say(
         "\ntotal and iteration in agent steps; final: how many of a run's evaluations its final score is the mean of; "
         "`chorus show PRESET --env ID --scale S` prints a whole configuration"
     )

@@ -1,9 +1,13 @@
 """`chorus list runs`: state, score, progress, scale and age of the runs of a folder."""
 
+import shutil
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from chorus.wrapping import wrap
 
 SORTS = ("name", "score", "steps", "age", "state")
 # The policy whose score is shown: the first of these that was evaluated, else any.
@@ -26,13 +30,18 @@ class Line:
     age: float
     reason: str
 
-    def text(self) -> str:
+    def text(self, width: int | None = None) -> str:
+        """One line, or for a terminal of this width the folder and the rest below it."""
         score = "-" if self.score is None else f"{self.score:.2f}"
         share = "" if not self.total_steps else f" {min(1.0, self.step / self.total_steps):4.0%}"
         more = [f"[{self.settings}]"] if self.settings else []
         more += [f"({self.reason})"] if self.reason else []
         head = f"{self.state:<9} {score:>9} {self.policy:<11}{_short(self.step):>7}{share:<5} {self.scale:<7}"
-        return "  ".join([f"{head}{age_words(self.age):>7}", str(self.path), *more])
+        head = f"{head}{age_words(self.age):>7}"
+        line = "  ".join([head, str(self.path), *more])
+        if width is None:
+            return line
+        return wrap("\n".join([str(self.path), f"  {head}", *(f"  {one}" for one in more)]), width)
 
 
 def print_runs(out: Path, sort: str) -> None:
@@ -43,8 +52,12 @@ def print_runs(out: Path, sort: str) -> None:
         "age": lambda line: line.age,
         "state": lambda line: line.state,
     }
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    # All in one form, so that columns are columns.
+    if width is not None and all(len(line.text()) <= width for line in lines):
+        width = None
     for line in sorted(lines, key=keys.get(sort, lambda line: 0)):
-        print(line.text())
+        print(line.text(width))
     if not lines:
         print(f"no runs in {out}; `chorus train PRESET --env ID` makes one")
 

@@ -13,6 +13,7 @@ from typing import NoReturn, TextIO
 from chorus.errors import ChorusError, ChorusWarning, closest, did_you_mean
 from chorus.files import is_disk_full
 from chorus.plugins import load_plugins
+from chorus.wrapping import say
 
 # The exit code of a program ended by Ctrl-C.
 INTERRUPTED = 130
@@ -102,10 +103,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with _notes():
             return _run(given)
     except ChorusError as problem:
-        print(f"chorus: {problem}", file=sys.stderr)
+        say(f"chorus: {problem}", sys.stderr)
         return 2
     except PermissionError as problem:
-        print(f"chorus: permission denied: {problem.filename}; check its permissions", file=sys.stderr)
+        say(f"chorus: permission denied: {problem.filename}; check its permissions", sys.stderr)
         return 2
     except BrokenPipeError:
         # The reader of a pipe has closed it, as in `chorus list | head`.
@@ -115,7 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not is_disk_full(problem):
             raise
         where = f" for {problem.filename}" if problem.filename else ""
-        print(f"chorus: no space is left on the disk{where}; make room, and repeat the command", file=sys.stderr)
+        say(f"chorus: no space is left on the disk{where}; make room, and repeat the command", sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("\nchorus: stopped", file=sys.stderr)
@@ -138,7 +139,7 @@ def _notes() -> Iterator[None]:
             line: str | None = None,
         ) -> None:
             if issubclass(category, ChorusWarning):
-                print(f"Note: {message}", file=sys.stderr)
+                say(f"Note: {message}", sys.stderr)
             else:
                 show(message, category, filename, lineno, file, line)
 
@@ -153,7 +154,7 @@ def _run(given: list[str]) -> int:
         raise ChorusError(f"the command '{command}' is not known{did_you_mean(command, COMMANDS)}")
     if command is not None:
         for note in load_plugins(plugins):
-            print(f"Note: {note}", file=sys.stderr)
+            say(f"Note: {note}", sys.stderr)
     parser = build_parser(command, given)
     # Plugins may be named before the command, too.
     args, unknown = parser.parse_known_args([*rest, *(word for name in plugins for word in ("--plugin", name))])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from chorus.errors import ChorusError
 from chorus.plugins import load_recorded
+from chorus.wrapping import say
 
 if TYPE_CHECKING:
     from chorus.analysis.loading import Dataset
@@ -87,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
     references = read_references(args.references) if args.references else None
     dataset = load_runs(args.runs)
     for note in missing_plugins(dataset):
-        print(f"Note: {note}; the report shows what the runs recorded")
+        say(f"Note: {note}; the report shows what the runs recorded")
     if args.beside:
         dataset = merge(dataset, load_curves(args.beside, dataset.envs))
     summary = write_dataset_report(

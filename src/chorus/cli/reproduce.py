@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from chorus.cli.grid import add_dry_run, add_grid_options
 from chorus.cli.train_options import add_hyperparameters, add_seeds
+from chorus.wrapping import say, say_next
 
 
 def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
@@ -52,11 +53,11 @@ def run(args: argparse.Namespace) -> int:
     jobs = [job for part in parts.values() for job in part]
     if not args.quiet:
         where = "" if study.figure is None else f"figure {study.figure} of the paper: "
-        print(f"{where}{study.title}, {args.scale} scale")
+        say(f"{where}{study.title}, {args.scale} scale")
         if args.scale == "laptop" and study.laptop:
-            print(f"smaller than the paper: {study.laptop}")
+            say(f"smaller than the paper: {study.laptop}")
         if args.seeds is not None:
-            print(f"seeds from --seeds, not the study's: {seeds_in_words(args.seeds)} of each configuration")
+            say(f"seeds from --seeds, not the study's: {seeds_in_words(args.seeds)} of each configuration")
     if args.dry_run:
         print_plan(args, jobs)
         return 0
@@ -68,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
         write_findings(part, folder, title, study, tag=f"-{name}" if len(study.parts) > 1 else "")
     if args.scale == "smoke":
         command = suggested("reproduce", study.name, part=args.part, out=args.out)
-        print(f"next: {command}      the laptop scale, where something is learnt")
+        say_next(command, "the laptop scale, where something is learnt")
     else:
         print(f"next: {suggested('list', 'studies', scale=args.scale, device=args.device, out=args.out)}")
     return result.exit_code

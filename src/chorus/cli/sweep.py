@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from chorus.cli.grid import add_dry_run, add_grid_options
 from chorus.cli.train_options import add_hyperparameters, add_scale, add_seeds, add_set, swept_settings
+from chorus.wrapping import say, say_next
 
 
 def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
@@ -60,7 +61,8 @@ def run(args: argparse.Namespace) -> int:
     left_out = sweep.left_out()
     jobs = jobs_for(sweep.requests(), args.out)
     if not args.quiet:
-        print("\n".join(left_out), end="\n" if left_out else "")
+        for sentence in left_out:
+            say(sentence)
     if args.dry_run:
         print_plan(args, jobs)
         return 0
@@ -69,5 +71,5 @@ def run(args: argparse.Namespace) -> int:
     name = hashlib.sha256("\n".join(sorted(job.name for job in jobs)).encode()).hexdigest()[:8]
     write_findings(jobs, args.out / "reports" / f"sweep-{name}", "Sweep: " + ", ".join(args.preset))
     command = suggested("report", str(args.out), export="data")
-    print(f"next: {command}      a report of every run there, with data for other tools")
+    say_next(command, "a report of every run there, with data for other tools")
     return result.exit_code

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Sequence
 
 from chorus.cli.consent import add_yes, ask_first
+from chorus.cli.tracking_options import tracking_from
 from chorus.cli.train_options import add_output_options, add_run_options, request_from
 
 
@@ -22,13 +23,13 @@ def run(args: argparse.Namespace) -> int:
     from chorus.runs.progress import for_terminal
     from chorus.scheduling.jobs import Job
 
+    tracking = tracking_from(args)
+    tracking.check_packages()
     resolved = resolve(request_from(args))
     planned = Job(resolved.config, planned_path(resolved, args.out))
     if planned.state == "missing":
         ask_first(*cost_left([planned], None), args.yes)
-    assembly, path = create_run(
-        resolved, args.out, tensorboard=args.tensorboard, track=args.track, keep_replay=args.keep_replay
-    )
+    assembly, path = create_run(resolved, args.out, keep_replay=args.keep_replay, tracking=tracking)
     progress = for_terminal(args.quiet)
     announce(resolved, path, progress)
     with stoppable(path):

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from chorus.cli.tracking_options import add_tracking
 from chorus.errors import ChorusError
 
 if TYPE_CHECKING:
@@ -200,15 +201,10 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
     output = parser.add_argument_group("output")
     add_out(output)
     output.add_argument("--quiet", action="store_true", help="no progress, only the result (default: off)")
-    output.add_argument("--tensorboard", action="store_true", help="also write TensorBoard files (default: off)")
-    output.add_argument(
-        "--track",
-        action="store_true",
-        help="also send the numbers to Weights & Biases; WANDB_MODE=offline keeps them local (default: off)",
-    )
     output.add_argument(
         "--keep-replay", action="store_true", help="keep the replay's files when the run is finished (default: off)"
     )
+    add_tracking(parser)
 
 
 def request_from(args: argparse.Namespace) -> "Request":

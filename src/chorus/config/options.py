@@ -38,6 +38,7 @@ RESERVED = frozenset(
         ),
         *("out", "quiet", "tensorboard", "track", "keep-replay", "json", "version", "engine", "workers"),
         *("address", "partition", "time", "gpus", "memory", "cpus-per-task", "account", "qos", "sbatch"),
+        *("wandb-project", "wandb-entity", "wandb-group", "wandb-tags"),
         *("dry-run", "policy", "episodes", "video", "long", "part", "yes", "sort"),
     )
 )

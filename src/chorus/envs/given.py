@@ -1,16 +1,19 @@
 """Environments given as Python objects: classes, and functions that make one.
 
 What another process can import is named `module:Name`, on the command line, too. Anything else, such as a lambda or a
-class of a notebook, is named `python:Name` and known to this process alone.
+class of a notebook, is named `python:Name` and known to this process, and to those that it hands its code to.
 """
 
+import base64
 import importlib
+import pickle
 import re
 import sys
 from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
+import cloudpickle
 import gymnasium
 
 from chorus.errors import ChorusError
@@ -35,6 +38,34 @@ def name_env(make: Maker) -> str:
 def lives_here(env_id: str) -> bool:
     """Whether only the process that was given the environment knows it."""
     return env_id.startswith(_HERE)
+
+
+def hand_over(env_id: str) -> str | None:
+    """The code of an environment that lives here, as text for another process; None if the process needs none."""
+    if not lives_here(env_id):
+        return None
+    maker = find_maker(env_id)
+    try:
+        return base64.b64encode(cloudpickle.dumps(maker)).decode()
+    except Exception as problem:
+        raise _not_handed_over(env_id, problem) from problem
+
+
+def take_over(env_id: str, code: str | None) -> None:
+    """Know an environment that another process has handed over."""
+    if code is None:
+        return
+    try:
+        _MAKERS[env_id] = pickle.loads(base64.b64decode(code))
+    except Exception as problem:
+        raise _not_handed_over(env_id, problem) from problem
+
+
+def _not_handed_over(env_id: str, problem: Exception) -> ChorusError:
+    return ChorusError(
+        f"the environment '{env_id}' cannot be handed to another process ({type(problem).__name__}: {problem}); put it "
+        "into a module, or pass in_process=True"
+    )
 
 
 def find_maker(env_id: str) -> Maker | None:

@@ -10,7 +10,7 @@ from chorus.envs import atari, deep_sea, gym, minatar, probes
 from chorus.envs.atari_games import games, is_atari, named_sets
 from chorus.envs.minatar import GAMES
 from chorus.envs.spec import EnvSpec, HostEnvs, JaxEnv
-from chorus.errors import ChorusError, did_you_mean, warn
+from chorus.errors import ChorusError, closest, did_you_mean, warn
 
 
 class JaxKind(NamedTuple):
@@ -140,11 +140,31 @@ def describe(env_id: str, max_episode_steps: int | None = None) -> EnvSpec:
         raise ChorusError(f"the environment '{env_id}' does not exist{did_you_mean(env_id, JAX_ENVS)}")
     if is_atari(env_id):
         return atari.describe(env_id, max_episode_steps)
+    if "," in env_id:
+        several = env_id.replace(",", " ").split()
+        raise ChorusError(
+            f"'{env_id}' are {len(several)} environments; for several use `chorus sweep --env {' '.join(several)}`"
+        )
+    if ":" not in env_id and env_id not in gymnasium.registry and (like := _closest_id(env_id)):
+        raise ChorusError(
+            f"the environment '{env_id}' is not known; did you mean '{like}'? (`chorus list envs` shows all)"
+        )
     env = gym.GymEnvs(env_id, 1, max_episode_steps)
     try:
         return env.spec
     finally:
         env.close()
+
+
+def _closest_id(name: str) -> str | None:
+    """The id or set that is most like this name, up to case, version and namespace; None if nothing is like it."""
+    names = {known.casefold(): known for known in (*env_sets(), *known_ids())}
+    # Later versions come later.
+    newest = {known.rpartition("-v")[0]: known for known in known_ids()}
+    for stem, known in newest.items():
+        names.setdefault(stem.rpartition("/")[2].casefold(), known)
+    like = closest(name.casefold(), names)
+    return names[like] if like else None
 
 
 # The four tasks of the paper: it names three, the fourth is our choice (docs/deviations.md).

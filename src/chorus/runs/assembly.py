@@ -20,7 +20,7 @@ from chorus.runs.progress import ProgressView
 from chorus.runs.resources import Demand, check_resources, demand_of, ends_with_episode, ring_layout
 from chorus.runs.run_directory import RunDirectory
 from chorus.runs.stopping import StopRequest
-from chorus.runs.trackers import Tracker
+from chorus.runs.trackers import Trackers
 from chorus.runs.training import Training
 from chorus.spaces import Box
 from chorus.training.compiled import CompiledLoop, obstacle
@@ -157,7 +157,7 @@ class Assembly:
         self,
         directory: RunDirectory,
         progress: ProgressView,
-        trackers: list[Tracker],
+        trackers: Trackers,
         keep_replay: bool,
         stop: StopRequest,
     ) -> Training:

@@ -23,7 +23,7 @@ from chorus.runs.progress import ProgressView
 from chorus.runs.run_directory import RunDirectory
 from chorus.runs.runtime import prepare, provenance
 from chorus.runs.stopping import StopRequest
-from chorus.runs.trackers import Shielded, TensorBoard, Tracker, WeightsAndBiases, check_packages
+from chorus.runs.tracking import Tracking, added, open_trackers, recorded
 
 FlaxTorso = nn.Module | tuple[nn.Module, ...]
 
@@ -37,14 +37,19 @@ def describe_run(resolved: Resolved) -> dict[str, Any]:
     return {"identity": identity(resolved), "plugins": plugins_of(modules)}
 
 
-def create_run(resolved: Resolved, out: Path, **switches: bool) -> tuple[Assembly, Path]:
-    """The directory of a new run, made once everything that can be wrong with it has been ruled out.
-
-    `switches` are tensorboard, track and keep_replay.
-    """
-    check_packages(switches)
+def create_run(
+    resolved: Resolved, out: Path, *, keep_replay: bool = False, tracking: Tracking | None = None
+) -> tuple[Assembly, Path]:
+    """The directory of a new run, made once everything that can be wrong with it has been ruled out."""
     path = planned_path(resolved, out)
-    return create_directory(path, resolved.config, {**describe_run(resolved), **switches}), path
+    return create_directory(path, resolved.config, about_run(resolved, tracking, keep_replay)), path
+
+
+def about_run(resolved: Resolved, tracking: Tracking | None, keep_replay: bool) -> dict[str, Any]:
+    """The part of `meta.json` that was asked for; trackers must be installed."""
+    chosen = tracking or Tracking()
+    chosen.check_packages()
+    return {**describe_run(resolved), **chosen.about(), "keep_replay": keep_replay}
 
 
 def planned_path(resolved: Resolved, out: Path) -> Path:
@@ -67,7 +72,7 @@ def create_directory(path: Path, config: RunConfig, about: Mapping[str, Any]) ->
     if directory.exists():
         directory.check_same(config.to_json())
     assembly.check_resources(path)
-    directory.create(config.to_json(), {**provenance(), **about})
+    directory.create(config.to_json(), {**provenance(), **about, **recorded(about, path)})
     return assembly
 
 
@@ -82,10 +87,11 @@ def start_run(
 ) -> dict[str, Any]:
     """Start the run in this directory, or resume it if it exists; returns its last status.
 
-    `about` is added to the `meta.json` of a new run. A run that another process holds is waited for.
+    `about` is added to the `meta.json` of a new run, and trackers to that of an old one. A run that another process
+    holds is waited for.
     """
     if RunDirectory(path).exists():
-        return resume_run(path, progress, patience_seconds=patience_seconds, stop=stop)
+        return resume_run(path, progress, patience_seconds=patience_seconds, stop=stop, about=about)
     return train_run(create_directory(path, config, about), path, progress, stop=stop)
 
 
@@ -96,6 +102,7 @@ def resume_run(
     *,
     patience_seconds: float = 0.0,
     stop: StopRequest | None = None,
+    about: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The status after resuming. A run that has ended is left alone, except for a replay that should be gone."""
     directory = RunDirectory(path)
@@ -107,7 +114,7 @@ def resume_run(
     prepare(config.runtime)
     assembly = Assembly.of(config)
     assembly.check_resources(path, resumed=True)
-    return train_run(assembly, path, progress, patience_seconds, stop)
+    return train_run(assembly, path, progress, patience_seconds, stop, about)
 
 
 def validate_stored(config: RunConfig, directory: RunDirectory) -> None:
@@ -138,14 +145,15 @@ def train_run(
     progress: ProgressView,
     patience_seconds: float = 0.0,
     stop: StopRequest | None = None,
+    about: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Train in an existing directory, from its newest checkpoint if it has one, until the run ends or is stopped.
 
-    Without a `stop` to listen to, Ctrl-C and SIGTERM stop it.
+    Without a `stop` to listen to, Ctrl-C and SIGTERM stop it. Trackers that `about` asks for are added to the run's.
     """
     if stop is None:
         with StopRequest().listening() as stop:
-            return train_run(assembly, path, progress, patience_seconds, stop)
+            return train_run(assembly, path, progress, patience_seconds, stop, about)
     directory = RunDirectory(path)
     meta = directory.read_meta()
     directory.lock(patience_seconds)
@@ -155,18 +163,10 @@ def train_run(
         directory.close()
         return directory.read_status()
     directory.check_links()
-    trackers = _trackers(path, assembly.config, meta)
+    meta |= directory.add_to_meta(added(meta, about or {}, path))
+    trackers = open_trackers(path, assembly.config.to_json(), meta)
     training = assembly.training(directory, progress, trackers, _keeps_replay(meta), stop)
     return training.run()
-
-
-def _trackers(path: Path, config: RunConfig, meta: dict[str, Any]) -> list[Tracker]:
-    trackers: list[Tracker] = []
-    if meta.get("tensorboard"):
-        trackers.append(Shielded("TensorBoard", lambda: TensorBoard(path / "tensorboard")))
-    if meta.get("track"):
-        trackers.append(Shielded("Weights & Biases", lambda: WeightsAndBiases(path, config.to_json())))
-    return trackers
 
 
 def stored_config(directory: RunDirectory, torso: FlaxTorso | None = None) -> RunConfig:

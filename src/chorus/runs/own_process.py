@@ -23,6 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
+from chorus.envs.given import hand_over, take_over
 from chorus.errors import ChorusError, ChorusWarning, warn
 from chorus.networks.torsos import custom
 from chorus.runs.lifecycle import FlaxTorso, create_directory, decode_with_plugins, resume_run, train_run
@@ -52,13 +53,18 @@ def train_apart(
     config: dict[str, Any] | None = None,
     about: Mapping[str, Any] | None = None,
     torso: FlaxTorso | None = None,
+    env_id: str = "",
 ) -> None:
-    """Train the run in a process of its own until it ends or is stopped; without a `config` it is resumed."""
+    """Train the run in a process of its own until it ends or is stopped; without a `config` it is resumed.
+
+    `env_id` is the run's environment, whose code is handed over if nobody else knows it.
+    """
     task = {
         "path": str(path.absolute()),
         "config": config,
         "about": {**(about or {}), "command": sys.argv},
         "torso": None if torso is None else base64.b64encode(_pickled(torso)).decode(),
+        "env": [env_id, hand_over(env_id)],
         "sys_path": sys.path,
     }
     process = subprocess.Popen(
@@ -259,8 +265,9 @@ def main(task: dict[str, Any]) -> int:
 
 def _train(task: dict[str, Any], view: ProgressView, stop: StopRequest) -> None:
     path, about, torso = Path(task["path"]), task["about"], _unpickled(task["torso"])
+    take_over(*task["env"])
     if task["config"] is None:
-        resume_run(path, view, torso, stop=stop)
+        resume_run(path, view, torso, stop=stop, about=about)
         return
     config = decode_with_plugins(task["config"], about.get("plugins", ()), str(path))
     if torso is not None:

@@ -13,6 +13,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from chorus.wrapping import wrap
+
 _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BETWEEN_DRAWINGS = 0.2
 _RECENT_EPISODES = 20
@@ -198,7 +200,7 @@ class Bar:
         self._live.update(Group(*lines), refresh=True)
 
     def say(self, message: str) -> None:
-        self._console.print(message, markup=False, highlight=False, soft_wrap=True)
+        self._console.print(wrap(message, self._console.width), markup=False, highlight=False, soft_wrap=True)
 
     def close(self) -> None:
         self._live.stop()

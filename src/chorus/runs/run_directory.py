@@ -151,6 +151,13 @@ class RunDirectory:
     def read_meta(self) -> dict[str, Any]:
         return self._read("meta.json") if (self.path / "meta.json").is_file() else {}
 
+    def add_to_meta(self, more: dict[str, Any]) -> dict[str, Any]:
+        """Add to `meta.json`; one that is lost stays lost, because it would not say what it said before."""
+        meta = self.read_meta()
+        if more and meta:
+            write_json(self.path / "meta.json", {**meta, **more})
+        return more
+
     def _read(self, name: str) -> dict[str, Any]:
         remedy = _RESTORE.get(name, "restore it")
         try:

@@ -21,18 +21,18 @@ from chorus.files import is_disk_full
 from chorus.randomness import entropy, generator, init_key, stream_key
 from chorus.replay.layout import RingLayout
 from chorus.replay.ring import Ring
+from chorus.runs.episode_log import EpisodeLog, Windows, episode_line
 from chorus.runs.progress import ProgressView, duration
 from chorus.runs.resources import allocated_bytes
 from chorus.runs.resuming import Complete, Resumed, find_resumable
 from chorus.runs.run_directory import RunDirectory
 from chorus.runs.stopping import StopRequest
-from chorus.runs.trackers import Tracker
+from chorus.runs.trackers import Trackers
 from chorus.training import checkpoint
 from chorus.training.diagnostics import BatchLog, Diagnostics
-from chorus.training.episodes import Episode, EpisodeRecorder
 from chorus.training.evaluate import Evaluator, summarise
 from chorus.training.exploration import ExplorationLog
-from chorus.training.loop import Collected, Learned, Loop
+from chorus.training.loop import Learned, Loop
 from chorus.training.settings import EvaluationSettings
 from chorus.training.stepper import Keys
 
@@ -59,41 +59,6 @@ def evaluation_keys(seed: int, iteration: int, policy_name: str) -> Keys:
     return Keys(act=act, member=member, env=env, env_seed=entropy(seed, "eval", iteration, policy, 3))
 
 
-class EpisodeLog:
-    """Returns of the training episodes of one iteration; those that its end cut short are left out."""
-
-    def __init__(self, slots: int) -> None:
-        self._recorder = EpisodeRecorder(slots)
-        self.returns: list[float] = []
-        self.lengths: list[int] = []
-
-    def record(self, event: Collected) -> list[Episode]:
-        """The episodes that this step finished."""
-        finished = self._recorder.record(event.owner, event.reward, event.ended)
-        self.returns += [episode.episodic_return for episode in finished]
-        self.lengths += [episode.length for episode in finished]
-        return finished
-
-    def metrics(self) -> dict[str, float]:
-        metrics = {"charts/episodes": float(len(self.returns))}
-        if self.returns:
-            metrics["charts/episodic_return"] = float(np.mean(self.returns))
-            metrics["charts/episodic_length"] = float(np.mean(self.lengths))
-        return metrics
-
-
-def episode_line(iteration: int, step: int, episode: Episode) -> dict[str, Any]:
-    """A line of episodes.jsonl."""
-    return {
-        "iteration": iteration,
-        "step": step,
-        "slot": episode.slot,
-        "member": episode.member,
-        "return": episode.episodic_return,
-        "length": episode.length,
-    }
-
-
 @dataclass
 class Training:
     """One run; `run` starts it, or resumes it from its newest checkpoint."""
@@ -109,7 +74,7 @@ class Training:
     action_repeat: int
     directory: RunDirectory
     progress: ProgressView
-    trackers: list[Tracker]
+    trackers: Trackers
     stop: StopRequest
     keep_replay: bool = False
     seconds_per_step: float | None = None
@@ -117,6 +82,7 @@ class Training:
 
     def run(self) -> dict[str, Any]:
         """Train to the end and return the run's last status; the directory must be locked."""
+        failed = False
         try:
             # What is refused here has not failed: the run is left as it was found.
             like = jax.eval_shape(self.loop.agent.init, init_key(self.seed))
@@ -128,6 +94,7 @@ class Training:
                 self.directory.write_stop()
                 raise
             except Exception as problem:
+                failed = True
                 checkpoint.discard_unfinished(self.directory.checkpoints)
                 if not is_disk_full(problem):
                     self.directory.write_failure(f"{type(problem).__name__}: {problem}")
@@ -140,8 +107,7 @@ class Training:
                 ) from problem
         finally:
             self.progress.close()
-            for tracker in self.trackers:
-                tracker.close()
+            self.trackers.close(failed)
             self.directory.close()
 
     def _end_again(self, complete: Complete) -> dict[str, Any]:
@@ -167,6 +133,7 @@ class Training:
         self.directory.write_status("running", iteration=newest.iteration if newest else 0, **self._marked())
 
         step = newest.step if newest else 0
+        self.trackers.start(step)
         for iteration in range(newest.iteration + 1 if newest else 1, schedule.iterations + 1):
             if self._asked_to_stop():
                 self.directory.write_status("stopped", iteration=iteration - 1, **self._marked())
@@ -231,6 +198,7 @@ class Training:
         updates = first_updates = self.loop.updates_due(first)
         keys, rng, last = training_keys(self.seed, iteration), generator(self.seed, "replay", iteration), first
         learned: Learned | None = None
+        windows = Windows(self.trackers, self.loop.schedule.total_steps, first)
         for event in self.loop.run(state, ring, iteration, keys, rng, first):
             if isinstance(event, Learned):
                 learned, updates = event, event.updates
@@ -244,9 +212,11 @@ class Training:
                 self.directory.log("episodes.jsonl", line)
                 self.directory.flush_logs()
                 self.progress.episode(line)
+            windows.record(event.step, finished)
             self.progress.advance(event.step)
             if self.stop.asked and not self.stop.announced:
                 self._announce_stop(iteration, last)
+        windows.end(last)
         metrics, state = self._learning_metrics(learned.state if learned else state)
         trained = time.monotonic()
         self.seconds_per_step = (trained - began) / max(1, last - first)
@@ -312,8 +282,7 @@ class Training:
         place = {"iteration": iteration, "step": step, "frames": step * self.action_repeat}
         for name, value in defined.items():
             self.directory.log("metrics.jsonl", {**place, "metric": name, "value": value})
-        for tracker in self.trackers:
-            tracker.log(step, defined)
+        self.trackers.log(step, defined)
         self._write_visits(iteration, step)
         return {**place, "metrics": defined}
 
@@ -326,9 +295,10 @@ class Training:
             record = {"iteration": iteration, "step": step, "metric": name, "value": round(value, 6)}
             self.directory.log("timings.jsonl", record)
         self.directory.flush_logs()
+        self.trackers.log(step, timings)
 
     def _marked(self) -> dict[str, Any]:
-        marks = {"diverged_members": list(self.diverged), "notes": self.notes}
+        marks = {"diverged_members": list(self.diverged), "notes": [*self.notes, *self.trackers.problems]}
         return {name: sentences for name, sentences in marks.items() if sentences}
 
     def _end(self, outcome: str, iteration: int, reason: str | None) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from chorus.runs.logs import last_step
 from chorus.runs.resources import ring_layout
 from chorus.runs.run_directory import RunDirectory
 from chorus.runs.runtime import stay_on_cpu
+from chorus.runs.tracking import Tracking
 from chorus.studies.study import Part
 
 State = Literal["missing", "stopped", "failed", "finished", "diverged"]
@@ -37,6 +38,7 @@ class Job:
     path: Path
     resolved: Resolved | None = field(default=None, compare=False, repr=False)
     """Where the configuration came from; a run that exists already does without."""
+    tracking: Tracking = field(default_factory=Tracking, compare=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -44,8 +46,9 @@ class Job:
 
     @cached_property
     def about(self) -> dict[str, Any]:
-        """What its `meta.json` will say: its identity and its plugins."""
-        return describe_run(self.resolved) if self.resolved else {}
+        """What its `meta.json` will say: its identity, its plugins and its trackers."""
+        about = describe_run(self.resolved) if self.resolved else {}
+        return {**about, **self.tracking.about()} if self.tracking else about
 
     @property
     def total_steps(self) -> int:

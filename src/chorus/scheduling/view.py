@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from chorus.runs.progress import PlainText, Silent, duration
+from chorus.wrapping import wrap
 
 _SECONDS_BETWEEN_LINES = 30.0
 # Columns for steps, rate and time left, with the spaces between them.
@@ -107,7 +108,8 @@ class GridTable:
         self._live.update(Group(head, table))
 
     def say(self, message: str) -> None:
-        self._live.console.print(message, markup=False, highlight=False, soft_wrap=True)
+        console = self._live.console
+        console.print(wrap(message, console.width), markup=False, highlight=False, soft_wrap=True)
 
     def close(self) -> None:
         self._live.stop()

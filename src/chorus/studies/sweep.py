@@ -28,6 +28,7 @@ class Sweep:
     def requests(self) -> list[Request]:
         """Seed by seed, so that an interrupted sweep has some seeds of every configuration."""
         variants = in_turn([[(preset, options) for options in self._combinations(preset)] for preset in self.presets])
+        envs = expand(self.envs)
         return [
             Request(
                 preset=preset,
@@ -39,7 +40,7 @@ class Sweep:
                 swept=tuple(name for name in options if len(self.settings[name]) > 1),
             )
             for seed in chosen_seeds(self.seeds)
-            for env in expand(self.envs)
+            for env in envs
             for preset, options in variants
         ]
 

@@ -123,8 +123,8 @@ def engine_options() -> list[tuple[str, EngineOption]]:
 
 def read_options(name: str, workers: int | None, given: Mapping[str, Any]) -> dict[str, Any]:
     """The values of the engine's own options; options that do not fit the engine are refused. None is not given."""
-    if name not in ENGINES:
-        raise ChorusError(f"the engine '{name}' is not known{did_you_mean(name, ENGINES)}")
+    if not isinstance(name, str) or name not in ENGINES:
+        raise ChorusError(f"the engine '{name}' is not known{did_you_mean(str(name), ENGINES)}")
     if workers is not None and workers < 1:
         raise ChorusError(f"--workers is {workers}; it must be at least 1")
     known = {option.key: option for option in ENGINES[name].options}

@@ -1,0 +1,94 @@
+"""Rewrite the results of the README from the runs in results/: one table per folder.
+
+python examples/readme_results.py
+"""
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from chorus.analysis.context import AnalysisContext, make_context
+from chorus.analysis.findings import Finding, find_findings
+from chorus.analysis.intervals import mean_estimate
+from chorus.analysis.loading import load_runs
+from chorus.analysis.results import Series
+from chorus.analysis.solved import in_natural_order
+from chorus.analysis.variants import Variant
+from chorus.analysis.wording import plural
+
+ROOT = Path(__file__).parent.parent
+RUNS, README = ROOT / "results", ROOT / "README.md"
+MARKED = re.compile(r"(<!-- results:begin -->\n).*?(<!-- results:end -->)", re.DOTALL)
+# What a cell shows of an algorithm, in this order: a single agent has the first, a tandem the last two.
+POLICIES = ("individual", "aggregate", "active", "passive")
+QUESTIONS = ("Is there a curse of diversity?", "Does CERL help the members?")
+INTRODUCTION = """\
+Final returns of all runs in [results](results/README.md), by `python examples/readme_results.py`: *one member / the
+vote of all*, of a tandem *active / passive*. ± is half the width of the 95 % interval (Student t) over seeds; with one
+seed there is none."""
+
+
+def cell(context: AnalysisContext, variant: Variant, env: str, digits: int) -> str:
+    """Mean and half interval of each policy; empty if the algorithm has no runs there."""
+    finals = (context.results.final(Series(variant, policy), env) for policy in POLICIES)
+    parts = []
+    for estimate in (mean_estimate(final.values) for final in finals if final is not None):
+        half = f" ± {(estimate.high - estimate.low) / 2:.{digits}f}" if estimate.has_interval else ""
+        parts.append(re.sub(r"^-(0(\.0*)?)$", r"\1", f"{estimate.value:.{digits}f}").replace("-", "−") + half)
+    return " / ".join(parts)
+
+
+def digits_for(context: AnalysisContext, env: str) -> int:
+    """Three significant digits of the largest return."""
+    finals = [context.results.final(series, env) for series in context.results.series]
+    largest = max(float(np.abs(final.values).max()) for final in finals if final is not None)
+    return 2 if largest < 10 else 1 if largest < 100 else 0
+
+
+def table(context: AnalysisContext, name: str) -> list[str]:
+    """One row per algorithm and one column per environment; the corner says which runs these are."""
+    runs = context.results.dataset.runs
+    scales = sorted({str(run.config.get("scale")) for run in runs})
+    seeds = context.seeds(context.results.series, context.results.envs)
+    corner = f"[{name}](results/{name}): {plural(len(runs), 'run')}, {seeds}, {' and '.join(scales)} scale"
+    envs = {env: digits_for(context, env) for env in sorted(context.results.envs, key=in_natural_order)}
+    rows = [[corner, *envs], ["---"] * (len(envs) + 1)]
+    for variant in context.results.dataset.variants:
+        rows.append([variant.label, *(cell(context, variant, env, digits) for env, digits in envs.items())])
+    return [f"| {' | '.join(row)} |" for row in rows]
+
+
+def answers(context: AnalysisContext, name: str) -> list[str]:
+    """What the report of these runs says about the curse and its remedy, where it has anything to compare."""
+    found = {finding.question: finding for finding in find_findings(context) if finding.verdict != "missing"}
+    return [f"- *{name}: {text}* {answer(found[text])}" for text in QUESTIONS if text in found]
+
+
+def answer(finding: Finding) -> str:
+    """Without the numbers if they have no interval: they would say nothing."""
+    estimate = finding.difference
+    if estimate is None or not estimate.has_interval:
+        return f"{finding.answer.partition('. ')[0].removesuffix('.')}."
+    return f"{finding.answer} Unit: {finding.unit}."
+
+
+def results(folder: Path = RUNS) -> str:
+    """The block between the marks."""
+    parts, said = [INTRODUCTION], []
+    for runs in sorted(path for path in folder.iterdir() if path.is_dir()):
+        context = make_context(load_runs([runs]))
+        parts.append("\n".join(table(context, runs.name)))
+        said += answers(context, runs.name)
+    return "\n\n".join([*parts, *(["\n".join(said)] if said else [])]) + "\n"
+
+
+def write(readme: Path = README, folder: Path = RUNS) -> None:
+    text, count = MARKED.subn(lambda found: found[1] + results(folder) + found[2], readme.read_text(encoding="utf-8"))
+    assert count == 1, f"{readme} has no place for results"
+    readme.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()
+    print(f"{README.relative_to(ROOT)} is written from {RUNS.relative_to(ROOT)}")
