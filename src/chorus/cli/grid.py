@@ -7,7 +7,7 @@ import signal
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
@@ -73,7 +73,9 @@ def device_for(args: argparse.Namespace) -> str | None:
     return args.device or ("gpu" if args.scale == "paper" else None)
 
 
-def run_jobs(args: argparse.Namespace, jobs: "Sequence[Job]", title: str) -> "GridResult":
+def run_jobs(
+    args: argparse.Namespace, jobs: "Sequence[Job]", title: str, on_end: "Callable[[Job], None] | None" = None
+) -> "GridResult":
     """Run the jobs on the chosen engine; Ctrl-C prints how to resume and exits."""
     from chorus.scheduling.engines import choose_engine
     from chorus.scheduling.grid import GridResult, run_grid
@@ -95,7 +97,7 @@ def run_jobs(args: argparse.Namespace, jobs: "Sequence[Job]", title: str) -> "Gr
         with _terminated_like_interrupted():
             if not args.quiet:
                 print(f"{plan(jobs, engine.workers)}; runs go to {args.out}", flush=True)
-            result = run_grid(jobs, engine, quiet=args.quiet, title=title)
+            result = run_grid(jobs, engine, quiet=args.quiet, title=title, on_end=on_end)
     except KeyboardInterrupt:
         ended = sum(job.has_ended for job in jobs)
         print(
@@ -220,7 +222,10 @@ def suggested(*words: str, **given: object) -> str:
 
 def this_command() -> str:
     """This command as it can be typed again, with its path if the shell would not find it."""
-    by_path = ["python", "-m", "chorus"] if Path(sys.argv[0]).name == "__main__.py" else [sys.argv[0]]
+    program = Path(sys.argv[0])
+    if program.suffix == ".py" and program.name != "__main__.py":
+        return shlex.join(["python", *sys.argv])
+    by_path = ["python", "-m", "chorus"] if program.name == "__main__.py" else [sys.argv[0]]
     return shlex.join([*(["chorus"] if shutil.which("chorus") else by_path), *sys.argv[1:]])
 
 

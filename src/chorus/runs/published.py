@@ -13,6 +13,7 @@ from chorus.errors import ChorusError
 from chorus.files import replacing
 
 _KEPT = ("config.json", "meta.json", "status.json", "visits.json")
+ENDED = ("finished", "diverged")
 _LOGS = ("metrics.jsonl", "timings.jsonl")
 _SUFFIX = ".gz"
 # A few kilobytes can unpack to more than a machine holds. The longest runs of the paper write a tenth of this.
@@ -36,8 +37,8 @@ def read_log(path: Path) -> bytes:
 
 def publish(run: Path, folder: Path) -> Path:
     """Copy a finished run into `folder`; the same run gives the same bytes."""
-    state = json.loads((run / "status.json").read_bytes()).get("state")
-    if state not in ("finished", "diverged"):
+    state = _state(run)
+    if state not in ENDED:
         raise ChorusError(f"{run} is {state}; only runs that have ended are published: `chorus resume {run}` first")
     target = folder / run.name
     target.mkdir(parents=True, exist_ok=True)
@@ -47,6 +48,16 @@ def publish(run: Path, folder: Path) -> Path:
         with replacing(target / name) as file:
             file.write(content)
     return target
+
+
+def published_runs(folder: Path) -> dict[str, Path]:
+    """The runs that have ended in `folder` and its folders, by name."""
+    found = (path.parent for path in sorted(folder.glob("**/status.json")))
+    return {run.name: run for run in found if _state(run) in ENDED}
+
+
+def _state(run: Path) -> object:
+    return json.loads((run / "status.json").read_bytes()).get("state")
 
 
 def main(arguments: list[str]) -> int:
