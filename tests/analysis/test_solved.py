@@ -11,7 +11,7 @@ from chorus.analysis.context import make_context
 from chorus.analysis.loading import load_runs
 from chorus.analysis.solved import Outcome, in_natural_order, solved, wilson
 from chorus.errors import ChorusError
-from chorus.runs.published import main, publish
+from chorus.runs.published import main, publish, without_members
 
 ENVS = ("DeepSea-10-v0", "DeepSea-5-v0")
 
@@ -95,6 +95,13 @@ def test_published_runs_say_the_same_in_fewer_bytes(folder: Path, tmp_path: Path
     drawings = [solved(make_context(load_runs(paths))) for paths in (runs, [published])]
     assert drawings[0].rows == drawings[1].rows
     assert not (published / runs[0].name / "metrics.jsonl").exists()
+
+
+def test_of_single_members_only_the_means_are_published_and_what_has_no_mean_stays() -> None:
+    names = ["rank/member_0", "rank/member_10", "rank/mean", "own/member_0", "eval/member_1/episodic_return"]
+    lines = [json.dumps({"iteration": 1, "metric": name, "value": 0.5}).encode() + b"\n" for name in names]
+    assert without_members(b"".join(lines)) == b"".join(lines[2:])
+    assert without_members(b'{"half a li') == b'{"half a li'
 
 
 @pytest.mark.parametrize("damage", [lambda c: c[: len(c) // 2], lambda c: b"no gzip", lambda c: c[:-20] + b"x" * 20])
