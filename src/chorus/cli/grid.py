@@ -19,6 +19,7 @@ from chorus.errors import ChorusError
 from chorus.scheduling.engines import ENGINES, engine_options, read_options
 
 if TYPE_CHECKING:
+    from chorus.analysis.shipped import Beside
     from chorus.scheduling.grid import GridResult
     from chorus.scheduling.jobs import Job
     from chorus.studies.study import Study
@@ -230,7 +231,12 @@ def this_command() -> str:
 
 
 def write_findings(
-    jobs: "Sequence[Job]", folder: Path, title: str, study: "Study | None" = None, tag: str = ""
+    jobs: "Sequence[Job]",
+    folder: Path,
+    title: str,
+    study: "Study | None" = None,
+    tag: str = "",
+    beside: "Beside | None" = None,
 ) -> None:
     """Answers in the terminal, the report and perhaps the panels of a study in `folder`."""
     from chorus.analysis.context import make_context
@@ -247,7 +253,7 @@ def write_findings(
         return
     dataset = load_runs(found)
     report = folder / f"report{tag}.html"
-    summary = write_dataset_report(dataset, report, title=title)
+    summary = write_dataset_report(dataset, report, title=title, beside=beside)
     if study is not None:
         try:
             panels = draw_panels(make_context(dataset), study.panels)

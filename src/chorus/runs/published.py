@@ -1,6 +1,6 @@
 """Finished runs in a form to share: what analysis reads, with compressed metrics and without checkpoints and replay.
 
-Of a metric that each member has (`members/effective_rank/member_3`), only the mean over members stays, which makes
+Of a metric that each of more than two members has (`members/effective_rank/member_3`), only the mean stays, which makes
 the logs of ten members less than a third as large. `python -m chorus.runs.published RUNS... FOLDER` writes them;
 whatever reads runs reads these, too.
 """
@@ -56,8 +56,13 @@ def publish(run: Path, folder: Path) -> Path:
 
 
 def without_members(log: bytes) -> bytes:
-    """The lines of a log without the values of single members, where there is a mean over members."""
+    """The lines of a log without the values of single members, where there is a mean over more than two of them.
+
+    The two members of a tandem are compared with each other.
+    """
     lines = [(line, _METRIC.search(line)) for line in log.splitlines(keepends=True)]
+    if not any(found and found[2] == b"member_2" for _, found in lines):
+        return log
     means = {found[1] for _, found in lines if found and found[2] == b"mean"}
     return b"".join(line for line, found in lines if not found or found[2] == b"mean" or found[1] not in means)
 

@@ -89,11 +89,14 @@ def evaluate(
     `settle` gives the command that would settle a claim at a scale, with this many seeds, and its cost; without it the
     command is that of the claim's study.
     """
+    # Other environments are judged only where they are all there is.
+    comparable = dataset is None or any(
+        run.config.get("scale") in SCALES and is_comparable(run) for run in dataset.runs
+    )
     contexts = {
         Place(scale, shortened, comparable): make_context(own, references=references)
         for scale in SCALES
         for shortened in (False, True)
-        for comparable in (True, False)
         if (own := Place(scale, shortened, comparable).select(dataset) if dataset else None)
     }
     return tuple(_entry(claim, contexts, settle or _by_study) for claim in all_claims())
