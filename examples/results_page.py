@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from chorus.analysis import contrasts, drawings
 from chorus.analysis.bootstrap import IntervalEstimate
@@ -53,19 +54,26 @@ python examples/evidence.py --dry-run        # what is still to be run
 """
 
 
+class Figure(NamedTuple):
+    """A drawing and its heading on the page."""
+
+    title: str
+    drawing: Drawing
+
+
 def write(results: Path = RESULTS, docs: Path = DOCS, package: Path = PACKAGE) -> None:
     """Write everything; figures that are not drawn any more are removed."""
     dataset = load_runs([results])
     manifest = make_manifest(dataset, results)
     write_text(results / "manifest.json", json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
     chosen = PLACE.select(dataset)
-    drawn = dict(find_figures(chosen)) if chosen else {}
+    found = dict(find_figures(chosen)) if chosen else {}
     figures = docs / "figures"
     for old in figures.glob("results-*.svg"):
         old.unlink()
-    for name, drawing in drawn.items():
-        drawing.save(figures / f"results-{name}.svg")
-    write_text(docs / "results.md", page(dataset, chosen, manifest, drawn))
+    for name, figure in found.items():
+        figure.drawing.save(figures / f"results-{name}.svg")
+    write_text(docs / "results.md", page(dataset, chosen, manifest, found))
     write_text(package / DATA, json.dumps(package_data(dataset, chosen), separators=(",", ":")) + "\n")
     readme = results / "README.md"
     if readme.exists():
@@ -74,13 +82,13 @@ def write(results: Path = RESULTS, docs: Path = DOCS, package: Path = PACKAGE) -
         write_text(readme, marked.sub(lambda found: f"{found[1]}\n{table}\n\n{found[2]}", readme.read_text("utf-8")))
 
 
-def page(dataset: Dataset, chosen: Dataset | None, manifest: dict, drawn: dict[str, Drawing]) -> str:
+def page(dataset: Dataset, chosen: Dataset | None, manifest: dict, figures: dict[str, Figure]) -> str:
     entries = evaluate(dataset)
     parts = [HEAD, extent(manifest), summary(entries)]
     if chosen:
         context = make_context(chosen)
         parts += [by_environment(context), moves(context), scores(context)]
-    parts += [ledger(entries), figure_part(drawn), provenance(manifest)]
+    parts += [ledger(entries), figure_part(figures), provenance(manifest)]
     return "\n".join(filter(None, parts))
 
 
@@ -250,7 +258,7 @@ def ledger(entries: Sequence[Entry]) -> str:
     return "\n".join([*lines, ""])
 
 
-def find_figures(dataset: Dataset) -> Iterator[tuple[str, Drawing]]:
+def find_figures(dataset: Dataset) -> Iterator[tuple[str, Figure]]:
     """The figures that the runs allow, by name."""
     for subject in SUBJECTS:
         main = of_arms(dataset, subject, main_only=True)
@@ -259,21 +267,24 @@ def find_figures(dataset: Dataset) -> Iterator[tuple[str, Drawing]]:
         context = make_context(main)
         for group in find_comparison_groups(context.results):
             if len(found := main_series(context, group)) > 2:
-                yield from drawn(f"{subject}-environments", drawings.learning_curve_grid(context, found))
-                yield from drawn(f"{subject}-together", drawings.learning_curves(context, found))
+                grid = drawings.learning_curve_grid(context, found)
+                yield from drawn(f"{subject}-environments", "learning curves in each environment", grid)
+                together = drawings.learning_curves(context, found)
+                yield from drawn(f"{subject}-together", "learning curves over all environments", together)
             if group.single and group.ensemble and group.tandem:
                 gaps = contrasts.tandem_gaps(context, group.single, group.ensemble, group.tandem)
-                yield from drawn(f"{subject}-gaps", gaps)
+                yield from drawn(f"{subject}-gaps", "the gap within the tandem and that of the ensemble", gaps)
         # Variants were run in fewer environments: their figures show those alone.
         every = of_arms(dataset, subject, main_only=False)
         relative = make_context(every).normalised_by_single_agent() if every else context
         for axis in find_sweep_axes(relative.results):
-            yield from drawn(f"{subject}-{axis.name}", contrasts.sweep(relative, axis))
+            yield from drawn(f"{subject}-{axis.name}", axis.style.title, contrasts.sweep(relative, axis))
 
 
-def drawn(name: str, drawing: Drawing | None) -> Iterator[tuple[str, Drawing]]:
+def drawn(name: str, title: str, drawing: Drawing | None) -> Iterator[tuple[str, Figure]]:
     if drawing is not None:
-        yield name, drawing
+        subject = SUBJECTS[name.partition("-")[0]]
+        yield name, Figure(f"{subject[0].upper()}{subject[1:]}: {title}", drawing)
 
 
 def of_arms(dataset: Dataset, group: str, *, main_only: bool) -> Dataset | None:
@@ -288,12 +299,12 @@ def of_arms(dataset: Dataset, group: str, *, main_only: bool) -> Dataset | None:
     return select_runs(dataset, lambda run: run.path in wanted) if wanted else None
 
 
-def figure_part(found: dict[str, Drawing]) -> str:
+def figure_part(found: dict[str, Figure]) -> str:
     if not found:
         return ""
     lines = ["## Figures", ""]
-    for name, drawing in found.items():
-        lines += [f"![{drawing.caption.partition('.')[0]}](figures/results-{name}.svg)", "", f"*{drawing.caption}*", ""]
+    for name, (title, drawing) in found.items():
+        lines += [f"### {title}", "", f"![{title}](figures/results-{name}.svg)", "", f"*{drawing.caption}*", ""]
     return "\n".join(lines)
 
 

@@ -10,9 +10,11 @@ import pytest
 from builders import load_example
 from chorus.analysis.loading import load_runs
 from chorus.analysis.members import RANK
+from chorus.cli.list import covered
 from chorus.runs.published import published_runs
-from chorus.scheduling.jobs import jobs_for
+from chorus.scheduling.jobs import jobs_for, jobs_of
 from chorus.studies.evidence import EVIDENCE
+from chorus.studies.table import find_study
 from small_jobs import write_finished
 
 page = load_example("results_page")
@@ -64,6 +66,19 @@ def test_what_ships_is_small_and_complete() -> None:
         assert {"config.json", "meta.json", "status.json", "metrics.jsonl.gz"} <= {path.name for path in run.iterdir()}
 
 
+def test_the_list_of_studies_counts_what_ships(tmp_path: Path) -> None:
+    runs = set(published_runs(page.RESULTS))
+    for name in ("exploration", "figure2", "hyperparameters"):
+        study, known = find_study(name), {}
+        jobs = [job for part in study.parts for job in jobs_of(part, "laptop", tmp_path, known=known)]
+        there, total = sum(job.name in runs for job in jobs), len(jobs)
+        expected = "-" if not there else "all" if there == total else f"{there} of {total}"
+        assert covered(study, tmp_path, "laptop", known) == expected
+    assert covered(find_study("exploration"), tmp_path, "laptop", {}) != "-"
+    assert covered(find_study("exploration"), tmp_path, "smoke", {}) == "-"
+
+
+@pytest.mark.slow
 def test_a_page_of_a_small_campaign_has_every_part(tmp_path: Path) -> None:
     """Three seeds of the main runs in two games, with members better and worse than the single agent."""
     levels = {"double-dqn": 10.0, "bootstrapped-dqn": 6.0, "cerl": 8.0, "tandem": 9.0}
