@@ -162,12 +162,10 @@ def by_environment(context: AnalysisContext) -> str:
         "|---|---|---|---|---|---|",
     ]
     found = list(find_answers(context))
-    several = len({answer.group for answer in found}) > 1
     for answer in found:
-        question = f"{answer.question} ({SUBJECTS.get(answer.group, answer.group)})" if several else answer.question
         out = excluded(answer.estimate) if answer.verdict == "unsettled" else ""
         word, seeds = f"**{VERDICT_WORDS[answer.verdict]}**", str(answer.estimate.runs)
-        lines.append(row([question, answer.where, word, with_interval(answer.estimate), seeds, out]))
+        lines.append(row([answer.question, answer.where, word, with_interval(answer.estimate), seeds, out]))
     return "\n".join([*lines, ""]) if found else ""
 
 

@@ -28,6 +28,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     write_study(own, presets=("double-dqn", "bootstrapped-dqn"), envs=ENVS[:1], seeds=3, **USUAL)
     both = {"individual": 7.0, "aggregate": 9.0}
     SyntheticRun("bootstrapped-dqn", ENVS[0], 0, both, options={"members": 5}, name="five", **USUAL).write(own)
+    write_study(other / "quantiles", presets=("qr-dqn", "bootstrapped-qr-dqn"), envs=ENVS[:1], seeds=2, **USUAL)
     write_study(other / "main", envs=ENVS, seeds=5, **USUAL)
     for members in (2, 5):
         size = {"options": {"members": members}, "name": f"{members}"}
@@ -62,7 +63,7 @@ def test_the_other_runs_answer_by_themselves(folders) -> None:
     _, beside = put_beside(load_runs([own]), [other])
     assert beside is not None and str(other) in beside.title
     answers = {answer.question: answer for answer in beside.answers}
-    assert answers["Is there a curse of diversity?"].verdict == "yes"
+    assert answers["Is there a curse of diversity?"].verdict == "yes" and len(answers) == len(beside.answers)
     assert answers["Does CERL help the members?"].envs == ENVS[:1]
     assert answers["Does CERL help the members?"].estimate.runs == 5
 

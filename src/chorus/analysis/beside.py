@@ -39,11 +39,12 @@ def put_beside(dataset: Dataset, paths: Sequence[Path]) -> tuple[Dataset, Beside
 
 
 def fitting_runs(found: Dataset, dataset: Dataset, folder: Path) -> Dataset:
-    """Of a folder's runs those in the environments of a dataset: the main algorithms, and what the dataset has, too."""
-    own = {arm_of(run) for run in dataset.runs}
+    """Of a folder's runs those in a dataset's environments: the main algorithms of its groups, and what it has, too."""
+    own, groups = {arm_of(run) for run in dataset.runs}, {_identity(run).get("group") for run in dataset.runs}
 
     def keep(run: Run) -> bool:
-        main = section(run.meta, "identity").get("role") in MAIN and is_default(run)
+        identity = _identity(run)
+        main = identity.get("role") in MAIN and identity.get("group") in groups and is_default(run)
         return run.env in dataset.envs and (main or arm_of(run) in own)
 
     if not any(map(keep, found.runs)):
@@ -57,10 +58,14 @@ def as_published(found: Dataset, name: str) -> Dataset:
     """The same runs under names of their own and in the role of published curves, with which nothing is compared."""
 
     def renamed(run: Run) -> Run:
-        identity: dict[str, Any] = section(run.meta, "identity")
+        identity = _identity(run)
         title = f"{identity.get('title') or run.preset}, {name}"
         meta = {**run.meta, "identity": {**identity, "title": title, "role": "published", "group": "published"}}
         return replace(run, preset=f"{run.preset}, {name}", meta=meta)
 
     # Selecting all of them finds the variants under their new names.
     return select_runs(replace(found, runs=tuple(map(renamed, found.runs))), lambda run: True)
+
+
+def _identity(run: Run) -> dict[str, Any]:
+    return section(run.meta, "identity")

@@ -73,9 +73,10 @@ class Shipped:
 
 
 def find_answers(context: AnalysisContext) -> Iterator[Answer]:
-    """The main questions over all environments, and in each of them."""
-    for group in find_comparison_groups(context.results):
-        for question in main_questions(context.results, group):
+    """The main questions over all environments, and in each of them; of several groups they name the algorithm."""
+    groups = find_comparison_groups(context.results)
+    for group in groups:
+        for question in main_questions(context.results, group, named=len(groups) > 1):
             effect = measure(context, question.terms, reference=question.reference) if question.terms else None
             if effect is None:
                 continue

@@ -62,7 +62,7 @@ def answers_table(answers: Iterable["Answer"]) -> Table:
 
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column("question", ratio=1, overflow="fold")
-    table.add_column("where", max_width=20)
+    table.add_column("where", max_width=20, overflow="fold")
     table.add_column("verdict", max_width=11)
     table.add_column("difference", justify="right")
     table.add_column("95 % interval", no_wrap=True)
