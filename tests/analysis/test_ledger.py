@@ -337,3 +337,19 @@ def test_the_share_of_games_that_a_single_agent_hardly_plays(tmp_path: Path, har
         level = {"individual": random if number < hard else human}
         SyntheticRun(env=env, level=level).write(tmp_path)
     assert status_of(41, tmp_path) == status
+
+
+def test_games_decide_where_there_are_some_and_other_environments_where_there_are_none(tmp_path: Path) -> None:
+    levels = {"double-dqn": 10.0, "bootstrapped-dqn": 5.0}
+    for env, sign in (("MinAtar/Breakout-v1", 1), ("CartPole-v1", -1)):
+        for preset, level in levels.items():
+            for seed in range(5):
+                levels_of = {"individual": 10 + sign * (level - 10)}
+                run = SyntheticRun(preset, env, seed, levels_of, noise=0.1, planned_iterations=25)
+                run.write(tmp_path / env.partition("/")[0])
+    both, alone = (evaluate(load_runs([path])) for path in (tmp_path, tmp_path / "CartPole-v1"))
+    assert [(e.status, e.scale) for e in (both[0], alone[0])] == [
+        ("agrees", "laptop"),
+        ("disagrees", "laptop, other environments"),
+    ]
+    assert both[0].outcomes[0].envs == ("MinAtar/Breakout-v1",)

@@ -13,7 +13,7 @@ from chorus.analysis.loading import load_runs
 from chorus.analysis.solved import Outcome, in_natural_order, solved, wilson
 from chorus.errors import ChorusError
 from chorus.runs.logs import last_step
-from chorus.runs.published import main, publish, read_log
+from chorus.runs.published import main, publish, read_log, without_members
 
 ENVS = ("DeepSea-10-v0", "DeepSea-5-v0")
 
@@ -127,6 +127,15 @@ def test_a_log_that_unpacks_to_more_than_is_read_is_refused(tmp_path: Path, monk
         packed.write_bytes(too_long)
         with pytest.raises(ValueError, match="longer than 20 bytes"):
             read_log(log)
+
+
+def test_of_single_members_only_the_means_are_published_and_what_has_no_mean_stays() -> None:
+    names = ["rank/member_0", "rank/member_2", "rank/mean", "own/member_0", "eval/member_1/episodic_return"]
+    lines = [json.dumps({"iteration": 1, "metric": name, "value": 0.5}).encode() + b"\n" for name in names]
+    assert without_members(b"".join(lines)) == b"".join(lines[2:])
+    assert without_members(b'{"half a li') == b'{"half a li'
+    tandem = b"".join(lines[:1] + lines[2:])
+    assert without_members(tandem) == tandem
 
 
 @pytest.mark.parametrize("damage", [lambda c: c[: len(c) // 2], lambda c: b"no gzip", lambda c: c[:-20] + b"x" * 20])

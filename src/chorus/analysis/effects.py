@@ -14,7 +14,7 @@ from chorus.analysis import intervals
 from chorus.analysis.bootstrap import ENOUGH_SEEDS, FEWEST_RUNS, IntervalEstimate
 from chorus.analysis.comparisons import MEAN, centre, normalised_matrix
 from chorus.analysis.context import AnalysisContext
-from chorus.analysis.results import DiversityMeasure, Final, Results, Series, stack_ragged
+from chorus.analysis.results import Final, Measure, Results, Series, stack_ragged
 from chorus.analysis.variants import CAPACITY
 from chorus.analysis.wording import interval, number, percent, signed
 
@@ -33,11 +33,11 @@ MOST_MULTIPLE, RATIO_STEPS = 16.0, 16
 
 
 class Term(NamedTuple):
-    """One score of an effect and its weight; with a `measure` the diversity of the members instead of the return."""
+    """One score of an effect and its weight; with a `measure` what it measures instead of the return."""
 
     weight: float
     series: Series
-    measure: DiversityMeasure | None = None
+    measure: Measure | None = None
 
     @property
     def metric(self) -> str:
@@ -128,9 +128,9 @@ def measure(
     shared = tuple(env for env in results.envs if env in allowed and all(_final(results, t, env) for t in terms))
     if not terms or not shared:
         return None
-    diversity = terms[0].measure
-    middle = MEAN if diversity else centre(shared)
-    if diversity:
+    other = terms[0].measure
+    middle = MEAN if other else centre(shared)
+    if other:
         matrices = [_metric_matrix(results, term, shared) for term in terms]
     else:
         matrices = [normalised_matrix(results, term.series, shared, normalisation) for term in terms]
@@ -140,9 +140,9 @@ def measure(
     found = intervals.combine([middle.influence(m) for m in matrices], weights, blocks, runs)
     levels = [float(middle.of(matrix)) for matrix in matrices]
     base = levels[min(reference, len(levels) - 1)]
-    meaningful = base > 0 and (diversity is not None or normalisation.kind != "min-max")
+    meaningful = base > 0 and (other is not None or normalisation.kind != "min-max")
     zero, slope = 0.0, 1.0
-    if not diversity and len(shared) == 1:
+    if not other and len(shared) == 1:
         at_zero, at_one = (float(normalisation.apply(shared[0], np.array(x))) for x in (0.0, 1.0))
         slope = at_one - at_zero
         zero = -at_zero / slope
@@ -152,7 +152,7 @@ def measure(
         envs=shared,
         estimate=IntervalEstimate(value, low, high, runs),
         p_value=found.p_value,
-        unit=diversity.axis if diversity else "return" if len(shared) == 1 else normalisation.axis,
+        unit=other.axis if other else "return" if len(shared) == 1 else normalisation.axis,
         centre=middle.name,
         levels=tuple(zero + level / slope for level in levels),
         reference=base / slope if meaningful else None,

@@ -1,7 +1,7 @@
 """Data for other tools, and curves from them: CSV files, rliable's score matrices, Dopamine's names and formats.
 
 Imported curves have the role `published`: they are drawn and tabulated, and nothing is compared with them. Dopamine's
-published values are returns during training; ours are evaluations.
+published values are returns during training; ours are evaluations. `chorus.analysis.beside` shows whole runs so.
 """
 
 import codecs

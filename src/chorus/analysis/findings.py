@@ -15,6 +15,7 @@ from chorus.analysis.effects import NEGLIGIBLE, Effect, Verdict, by_environment,
 from chorus.analysis.grouping import ComparisonGroup, find_comparison_groups
 from chorus.analysis.questions import Question, find_questions
 from chorus.analysis.results import Series
+from chorus.analysis.shipped import Beside
 from chorus.analysis.wording import FEW_SEEDS, p_value, percent, plural, why_unsettled
 from chorus.runs.logs import printable
 
@@ -58,6 +59,8 @@ class Summary:
     kind: str = "report"
     conclusion: tuple[str, ...] = ()
     """A headline that follows from the findings, then its reasons."""
+    beside: Beside | None = None
+    """What other runs say of the same questions."""
 
     @property
     def asked(self) -> str:

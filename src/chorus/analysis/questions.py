@@ -199,7 +199,8 @@ def trend_questions(results: Results, axis: SweepAxis) -> Iterator[Question]:
     """How scores, the gain of acting together and diversity change with a swept setting."""
     title = axis.style.title
     singles = {}
-    for line in axis.lines:
+    # Of published runs nothing is asked.
+    for line in (line for line in axis.lines if line[0].role != "published"):
         label = axis.line_label(line)
         by_policy = {
             policy: [minus_nothing(s) for v in line if (s := _series(results, v, policy))]

@@ -16,19 +16,25 @@ SMOOTHING_WINDOW = 5
 
 
 @dataclass(frozen=True)
-class DiversityMeasure:
-    """A measure of how much members differ, on the states that individual members visit."""
+class Measure:
+    """A metric that is compared as scores are: its name, and its unit if it has one."""
 
     metric: str
     name: str
     unit: str
     meaning: str
-    low_share: float
-    """Members count as nearly alike below this share of the largest possible value."""
 
     @property
     def axis(self) -> str:
         return f"{self.name} ({self.unit})" if self.unit else self.name
+
+
+@dataclass(frozen=True)
+class DiversityMeasure(Measure):
+    """A measure of how much members differ, on the states that individual members visit."""
+
+    low_share: float
+    """Members count as nearly alike below this share of the largest possible value."""
 
 
 VOTES = DiversityMeasure(

@@ -158,6 +158,21 @@ def read_identity(run: Run) -> Identity:
     )
 
 
+def is_default(run: Run) -> bool:
+    """Whether a run has its preset's default settings; a sweep records those that it varies, even at their defaults."""
+    return not _changes(run)
+
+
+def arm_of(run: Run) -> str:
+    """The preset and the settings that differ from its defaults, the same for all seeds and whatever was swept."""
+    return " ".join([run.preset, *(f"{path}={one.value!r}" for path, one in sorted(_changes(run).items()))])
+
+
+def _changes(run: Run) -> dict[str, Setting]:
+    found = section(section(run.meta, "identity"), "settings")
+    return {path: setting for path, one in found.items() if (setting := _read_setting(path, one)).changed}
+
+
 def algorithm_settings(config: dict[str, Any]) -> dict[str, Any]:
     """A configuration by dotted names, without what changes no result."""
     return {

@@ -10,6 +10,7 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from chorus.analysis.findings import Finding, Summary
+    from chorus.analysis.shipped import Answer
 
 _STYLES = {"yes": "bold", "no": "bold", "negligible": "", "unsettled": "dim", "missing": "dim"}
 
@@ -31,6 +32,9 @@ def print_summary(summary: "Summary", *, most_warnings: int | None = None) -> No
         console.print(Text(summary.asked))
     if summary.conclusion:
         console.print(Text(summary.conclusion[0], style="bold"))
+    if summary.beside:
+        console.print(Text(f"{summary.beside.title}. {summary.beside.intro}"))
+        console.print(answers_table(summary.beside.answers))
     print_path(summary.kind, summary.out)
 
 
@@ -48,6 +52,27 @@ def findings_table(findings: Iterable["Finding"]) -> Table:
         difference, interval, seeds = effect_cells(finding)
         verdict = Text(VERDICT_WORDS[finding.verdict], style=_STYLES[finding.verdict])
         table.add_row(Text(finding.question), verdict, difference, interval, seeds)
+    return table
+
+
+def answers_table(answers: Iterable["Answer"]) -> Table:
+    """What other runs say, one row per question and place."""
+    from chorus.analysis.effects import VERDICT_WORDS
+    from chorus.analysis.wording import written
+
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("question", ratio=1, overflow="fold")
+    table.add_column("where", max_width=20, overflow="fold")
+    table.add_column("verdict", max_width=11)
+    table.add_column("difference", justify="right")
+    table.add_column("95 % interval", no_wrap=True)
+    table.add_column("seeds", justify="right")
+    for answer in answers:
+        verdict = Text(VERDICT_WORDS[answer.verdict], style=_STYLES[answer.verdict])
+        difference, interval = written(answer.estimate)
+        table.add_row(
+            Text(answer.question), Text(answer.where), verdict, difference, interval, str(answer.estimate.runs)
+        )
     return table
 
 

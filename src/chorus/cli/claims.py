@@ -56,7 +56,9 @@ def run(args: argparse.Namespace) -> int:
     # Without an argument there may be no runs yet: then nothing was run, and every claim has its command.
     dataset = load_runs(paths) if args.runs or paths[0].is_dir() else None
     references = read_references(args.references) if args.references else None
-    entries = evaluate(dataset, settle_command(paths[0]), references)
+    nested = dataset is not None and any(run.path.parent != paths[0] and run.path != paths[0] for run in dataset.runs)
+    # New runs would not find those in folders below, and must not lie between published ones.
+    entries = evaluate(dataset, settle_command(Path("runs") if nested else paths[0]), references)
     files = {"claims.md": to_markdown(entries, this_command()), "claims.json": to_json(entries)}
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():

@@ -28,6 +28,7 @@ def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from chorus.analysis.shipped import shipped
     from chorus.cli.grid import device_for, print_plan, run_jobs, suggested, write_findings
     from chorus.scheduling.jobs import jobs_of
     from chorus.studies.demo import DEMO, LONG
@@ -44,7 +45,8 @@ def run(args: argparse.Namespace) -> int:
     small = args.scale == "smoke"
     tags = ["smoke"] * small + ([] if args.seeds is None else [f"{seeds_in_words(args.seeds)}-seeds"])
     folder = args.out / "reports" / "-".join([part.name.replace(" ", "-"), *tags])
-    write_findings(jobs, folder, "The curse of diversity on MinAtar" + (" (smoke scale)" if small else ""))
+    title = "The curse of diversity on MinAtar" + (" (smoke scale)" if small else "")
+    write_findings(jobs, folder, title, beside=shipped().beside(sorted({job.config.env.id for job in jobs})))
     if small:
         say_next(suggested("demo", out=args.out), "the demo itself, about ten minutes on two cores")
     else:

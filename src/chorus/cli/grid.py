@@ -7,7 +7,7 @@ import signal
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +22,7 @@ from chorus.scheduling.engines import ENGINES, engine_options, read_options
 from chorus.wrapping import say
 
 if TYPE_CHECKING:
+    from chorus.analysis.shipped import Beside
     from chorus.scheduling.grid import GridResult
     from chorus.scheduling.jobs import Job
     from chorus.studies.study import Study
@@ -77,7 +78,9 @@ def device_for(args: argparse.Namespace) -> str | None:
     return args.device or ("gpu" if args.scale == "paper" else None)
 
 
-def run_jobs(args: argparse.Namespace, jobs: "Sequence[Job]", title: str) -> "GridResult":
+def run_jobs(
+    args: argparse.Namespace, jobs: "Sequence[Job]", title: str, on_end: "Callable[[Job], None] | None" = None
+) -> "GridResult":
     """Run the jobs on the chosen engine; Ctrl-C prints how to resume and exits."""
     from chorus.scheduling.engines import choose_engine
     from chorus.scheduling.grid import GridResult, run_grid
@@ -104,7 +107,7 @@ def run_jobs(args: argparse.Namespace, jobs: "Sequence[Job]", title: str) -> "Gr
                 say(f"{plan(jobs, engine.workers)}; runs go to {args.out}")
                 if tracking and len(todo) < len(jobs):
                     say("runs that have already ended are not tracked after the fact")
-            result = run_grid(jobs, engine, quiet=args.quiet, title=title)
+            result = run_grid(jobs, engine, quiet=args.quiet, title=title, on_end=on_end)
     except KeyboardInterrupt:
         ended = sum(job.has_ended for job in jobs)
         print(
@@ -230,12 +233,20 @@ def suggested(*words: str, **given: object) -> str:
 
 def this_command() -> str:
     """This command as it can be typed again, with its path if the shell would not find it."""
-    by_path = ["python", "-m", "chorus"] if Path(sys.argv[0]).name == "__main__.py" else [sys.argv[0]]
+    program = Path(sys.argv[0])
+    if program.suffix == ".py" and program.name != "__main__.py":
+        return shlex.join(["python", *sys.argv])
+    by_path = ["python", "-m", "chorus"] if program.name == "__main__.py" else [sys.argv[0]]
     return shlex.join([*(["chorus"] if shutil.which("chorus") else by_path), *sys.argv[1:]])
 
 
 def write_findings(
-    jobs: "Sequence[Job]", folder: Path, title: str, study: "Study | None" = None, tag: str = ""
+    jobs: "Sequence[Job]",
+    folder: Path,
+    title: str,
+    study: "Study | None" = None,
+    tag: str = "",
+    beside: "Beside | None" = None,
 ) -> None:
     """Answers in the terminal, the report and perhaps the panels of a study in `folder`."""
     from chorus.analysis.context import make_context
@@ -252,7 +263,7 @@ def write_findings(
         return
     dataset = load_runs(found)
     report = folder / f"report{tag}.html"
-    summary = write_dataset_report(dataset, report, title=title)
+    summary = write_dataset_report(dataset, report, title=title, beside=beside)
     if study is not None:
         try:
             panels = draw_panels(make_context(dataset), study.panels)

@@ -174,23 +174,50 @@ def _studies(args: argparse.Namespace) -> None:
     lines = study_lines(args.out, args.scale, device_for(args))
     console = Console()
     if console.is_terminal:
-        table = Table("study", "what it shows", "runs ended", "cost of what is left", box=None)
+        table = Table("study", "what it shows", "runs ended", "shipped", "cost of what is left", box=None)
         for line in lines:
             table.add_row(*line)
         console.print(table)
     else:
-        for name, title, progress, cost in lines:
-            print(f"{name:<16} {title:<48} {progress:<18} {cost}")
+        for name, title, progress, covered, cost in lines:
+            print(f"{name:<16} {title:<47} {progress:<18} {covered:<12} {cost}")
+    print(f"\n{_SHIPPED}")
     command = suggested("reproduce", "figure2", scale=args.scale, device=args.device, out=args.out)
-    print(f"\n{args.scale} scale, runs in {args.out}; next: {command}")
+    print(f"{args.scale} scale, runs in {args.out}; next: {command}")
 
 
-def study_lines(out: Path, scale: "Scale", device: str | None) -> list[tuple[str, str, str, str]]:
-    """Name, title, how many of its runs have ended, and what is left to pay."""
+def study_lines(out: Path, scale: "Scale", device: str | None) -> list[tuple[str, str, str, str, str]]:
+    """Name, title, how many of its runs have ended and how many ship, and what is left to pay."""
     from chorus.studies.table import STUDIES
 
     known: Known = {}
-    return [(study.name, study.title, *standing(study, out, scale, device, known)) for study in STUDIES.values()]
+    found = []
+    for study in STUDIES.values():
+        ended, cost = standing(study, out, scale, device, known)
+        found.append((study.name, study.title, ended, covered(study, out, scale, known), cost))
+    return found
+
+
+_SHIPPED = (
+    "shipped: how many of a study's runs are in results/ of the source tree; docs/results.md says what they show. "
+    "`chorus reproduce` makes its own runs."
+)
+
+
+def covered(study: "Study", out: Path, scale: "Scale", known: "Known") -> str:
+    """How much of a study the shipped runs cover: all, a part, or nothing."""
+    from chorus.analysis.shipped import shipped
+    from chorus.errors import ChorusError
+    from chorus.scheduling.jobs import jobs_of
+
+    if scale != "laptop":
+        return "-"
+    try:
+        names = {job.name for part in study.parts for job in jobs_of(part, scale, out, None, known)}
+    except ChorusError:
+        return "-"
+    there = len(names & shipped().names)
+    return "all" if there == len(names) else f"{there} of {len(names)}" if there else "-"
 
 
 def standing(

@@ -62,9 +62,10 @@ def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
         type=Path,
         nargs="+",
         default=[],
-        metavar="FILE",
-        help="published curves to show beside the runs: Dopamine's baseline JSON files, or CSV with the "
-        "columns env,algorithm,seed,step,return (default: none)",
+        metavar="PATH",
+        help="what to show beside the runs: a folder of other runs, such as results of the source tree, or published "
+        "curves, as Dopamine's baseline JSON files or CSV with the columns env,algorithm,seed,step,return (default: "
+        "none)",
     )
     parser.add_argument(
         "--export",
@@ -79,8 +80,9 @@ def run(args: argparse.Namespace) -> int:
     """Writes the report and says where it is."""
     if args.seed < 0:
         raise ChorusError(f"--seed is {args.seed}; it must not be negative")
-    from chorus.analysis.exchange import export_all, load_curves
-    from chorus.analysis.loading import load_runs, merge
+    from chorus.analysis.beside import put_beside
+    from chorus.analysis.exchange import export_all
+    from chorus.analysis.loading import load_runs
     from chorus.analysis.normalisation import read_references
     from chorus.analysis.report import write_dataset_report
     from chorus.cli.answers import print_summary
@@ -89,8 +91,7 @@ def run(args: argparse.Namespace) -> int:
     dataset = load_runs(args.runs)
     for note in missing_plugins(dataset):
         say(f"Note: {note}; the report shows what the runs recorded")
-    if args.beside:
-        dataset = merge(dataset, load_curves(args.beside, dataset.envs))
+    dataset, beside = put_beside(dataset, args.beside)
     summary = write_dataset_report(
         dataset,
         args.out,
@@ -98,6 +99,7 @@ def run(args: argparse.Namespace) -> int:
         seed=args.seed,
         references=references,
         normalisation=args.scale_by,
+        beside=beside,
     )
     if args.export:
         for path in export_all(dataset, args.export):

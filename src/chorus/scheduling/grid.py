@@ -5,7 +5,7 @@ A run that fails is tried once more and then reported; the other runs continue.
 
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from chorus.errors import warn
@@ -43,9 +43,15 @@ class GridResult:
 
 
 def run_grid(
-    jobs: Sequence[Job], engine: Engine, *, quiet: bool = False, title: str = "runs", view: GridView | None = None
+    jobs: Sequence[Job],
+    engine: Engine,
+    *,
+    quiet: bool = False,
+    title: str = "runs",
+    view: GridView | None = None,
+    on_end: Callable[[Job], None] | None = None,
 ) -> GridResult:
-    """Run the jobs that have not ended, with live progress unless quiet.
+    """Run the jobs that have not ended, with live progress unless quiet; `on_end` is called with each that ends well.
 
     After the first Ctrl-C the runs finish their iterations, and after the second they are stopped at once; then it is
     raised again. The same call resumes the runs.
@@ -53,7 +59,9 @@ def run_grid(
     unique = list({job.path: job for job in jobs}.values())
     todo = [job for job in unique if not job.has_ended]
     skipped = len(unique) - len(todo)
-    grid = _Grid(deque(map(_Waiting, todo)), engine, view or grid_view(quiet), total=len(unique), done=skipped)
+    grid = _Grid(
+        deque(map(_Waiting, todo)), engine, view or grid_view(quiet), total=len(unique), done=skipped, on_end=on_end
+    )
     try:
         try:
             grid.run(title)
@@ -120,6 +128,7 @@ class _Grid:
     view: GridView
     total: int
     done: int
+    on_end: Callable[[Job], None] | None = None
     running: dict[str, _UnderWay] = field(default_factory=dict)
     tried: dict[str, int] = field(default_factory=dict)
     put_off: set[str] = field(default_factory=set)
@@ -211,6 +220,8 @@ class _Grid:
         if problem is None:
             self.done += 1
             self.view.say(f"{job.name}: {', '.join(filter(None, (job.state, learning_curves(job.path))))}")
+            if self.on_end is not None:
+                self.on_end(job)
         elif self.tried[job.name] < _ATTEMPTS and not ended.hopeless:
             self.view.say(f"{job.name}: failed ({last_line(problem)}); trying once more")
             self.waiting.append(_Waiting(job))

@@ -3,15 +3,16 @@
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from chorus.analysis.context import make_context
+from chorus.analysis.context import AnalysisContext, make_context
 from chorus.analysis.ledger.checks import STATUS_WORDS, Outcome, Status, combine
 from chorus.analysis.ledger.table import Claim, all_claims
 from chorus.analysis.loading import Dataset, select_runs
 from chorus.analysis.normalisation import Reference
 from chorus.analysis.variants import section
 from chorus.analysis.wording import seeds_needed
+from chorus.envs.atari_games import is_atari
 from chorus.runs.logs import Run
 
 # At the smoke scale nothing is learnt, so its runs answer nothing.
@@ -19,6 +20,29 @@ SCALES: tuple[Literal["paper", "laptop"], ...] = ("paper", "laptop")
 TOTAL_STEPS = "schedule.total_steps"
 # Runs with a smaller share of their scale's steps, as those of the demo, are judged only where there are no others.
 WHOLE = 0.9
+
+
+class Place(NamedTuple):
+    """Where a claim is judged; among several places with runs for it, at the first."""
+
+    scale: Literal["paper", "laptop"]
+    shortened: bool
+    comparable: bool
+
+    @property
+    def words(self) -> str:
+        notes = ["shortened runs"] * self.shortened + ["other environments"] * (not self.comparable)
+        return ", ".join([self.scale, *notes])
+
+    def select(self, dataset: Dataset) -> Dataset | None:
+        """The runs at this place; None if there are none."""
+
+        def keep(run: Run) -> bool:
+            kind = is_shortened(run), is_comparable(run)
+            return run.config.get("scale") == self.scale and kind == (self.shortened, self.comparable)
+
+        return select_runs(dataset, keep) if any(map(keep, dataset.runs)) else None
+
 
 Settle = Callable[[Claim, Any, int | None], tuple[str, str]]
 
@@ -59,27 +83,29 @@ def evaluate(
     settle: Settle | None = None,
     references: dict[str, Reference] | None = None,
 ) -> tuple[Entry, ...]:
-    """The ledger of a dataset; of several scales each claim is judged at the largest that has runs for it.
+    """The ledger of a dataset; of several scales each claim is judged at the largest that has runs for it, and
+    by games of Atari and MinAtar and tasks for SAC rather than by other environments.
 
     `settle` gives the command that would settle a claim at a scale, with this many seeds, and its cost; without it the
     command is that of the claim's study.
     """
+    # Other environments are judged only where they are all there is.
+    comparable = dataset is None or any(
+        run.config.get("scale") in SCALES and is_comparable(run) for run in dataset.runs
+    )
     contexts = {
-        (scale, shortened): make_context(own, references=references)
+        Place(scale, shortened, comparable): make_context(own, references=references)
         for scale in SCALES
         for shortened in (False, True)
-        if (own := select_scale(dataset, scale, shortened) if dataset else None)
+        if (own := Place(scale, shortened, comparable).select(dataset) if dataset else None)
     }
     return tuple(_entry(claim, contexts, settle or _by_study) for claim in all_claims())
 
 
-def select_scale(dataset: Dataset, scale: str, shortened: bool) -> Dataset | None:
-    """The runs of a scale with all of its steps, or with fewer; None if there are none."""
-
-    def keep(run: Run) -> bool:
-        return run.config.get("scale") == scale and is_shortened(run) == shortened
-
-    return select_runs(dataset, keep) if any(map(keep, dataset.runs)) else None
+def is_comparable(run: Run) -> bool:
+    """Whether a run's environment is of the paper's kinds or stands for one: a game of Atari or MinAtar, or a task for
+    SAC. What is found in a DeepSea or a CartPole says nothing of games."""
+    return is_atari(run.env) or run.env.startswith("MinAtar/") or section(run.meta, "identity").get("group") == "sac"
 
 
 def is_shortened(run: Run) -> bool:
@@ -89,17 +115,17 @@ def is_shortened(run: Run) -> bool:
     return isinstance(steps, int) and isinstance(usual, int) and steps < WHOLE * usual
 
 
-def _entry(claim: Claim, contexts: Mapping[Any, Any], settle: Settle) -> Entry:
+def _entry(claim: Claim, contexts: Mapping[Place, AnalysisContext], settle: Settle) -> Entry:
     if claim.tests:
         return Entry(claim, "agrees")
     found = [(where, tuple(claim.judge(context))) for where, context in contexts.items()]
-    (scale, shortened), outcomes = next(((w, o) for w, o in found if combine(o) != "missing"), (("laptop", False), ()))
+    nowhere = Place("laptop", shortened=False, comparable=True)
+    place, outcomes = next(((w, o) for w, o in found if combine(o) != "missing"), (nowhere, ()))
     status = combine(outcomes)
-    said = "" if status == "missing" else f"{scale}, shortened runs" if shortened else scale
-    entry = Entry(claim, status, outcomes, said)
+    entry = Entry(claim, status, outcomes, "" if status == "missing" else place.words)
     if entry.settled:
         return entry
-    command, cost = settle(claim, claim.scale or scale, _seeds(outcomes))
+    command, cost = settle(claim, claim.scale or place.scale, _seeds(outcomes))
     return replace(entry, command=command, cost=cost)
 
 

@@ -7,6 +7,7 @@ from chorus.analysis.bootstrap import IntervalEstimate
 from chorus.analysis.effects import VERDICT_WORDS
 from chorus.analysis.findings import Finding
 from chorus.analysis.report.tables import Cell, Row, Table, number_cell, text_cell
+from chorus.analysis.shipped import Beside
 from chorus.analysis.wording import p_value, plural, written
 
 
@@ -82,6 +83,26 @@ def comparison_table(findings: Sequence[Finding]) -> Table | None:
     rows = [_row(finding, several_units=len(units) > 1) for finding in findings]
     columns = ("Question", "Verdict", common, "95 % interval", "Seeds", "p (Holm)")
     return Table("comparisons-table", columns, tuple(rows))
+
+
+def answer_table(beside: Beside | None) -> Table | None:
+    """What other runs say, one row per question and place; None if there are none."""
+    if beside is None:
+        return None
+    rows = []
+    for answer in beside.answers:
+        value, interval = written(answer.estimate)
+        cells = (
+            text_cell(answer.question),
+            text_cell(answer.where),
+            text_cell(VERDICT_WORDS[answer.verdict]),
+            number_cell(answer.estimate.value, f"{value} {answer.unit}".strip()),
+            number_cell(answer.estimate.low, interval),
+            number_cell(answer.estimate.runs, str(answer.estimate.runs)),
+        )
+        rows.append(Row(cells))
+    columns = ("Question", "Where", "Verdict", "Difference", "95 % interval", "Seeds")
+    return Table("beside-table", columns, tuple(rows))
 
 
 def _row(finding: Finding, *, several_units: bool) -> Row:

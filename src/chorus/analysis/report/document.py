@@ -28,9 +28,10 @@ from chorus.analysis.ledger import count_words, evaluate
 from chorus.analysis.loading import Dataset, load_runs
 from chorus.analysis.normalisation import Reference
 from chorus.analysis.report import provenance, tables
-from chorus.analysis.report.cards import comparison_table, make_cards
+from chorus.analysis.report.cards import answer_table, comparison_table, make_cards
 from chorus.analysis.report.panels import Panel, Section
 from chorus.analysis.report.sections import make_sections
+from chorus.analysis.shipped import Beside
 from chorus.analysis.wording import plural
 from chorus.errors import ChorusError
 from chorus.files import write_text
@@ -69,7 +70,7 @@ def write_report(
 
 
 def write_dataset_report(dataset: Dataset, out: Path | str, **options: Any) -> Summary:
-    """Writes the report of a loaded dataset; takes the options of `write_report`."""
+    """Writes the report of a loaded dataset; takes the options of `write_report`, and `beside`."""
     out = Path(out)
     if out.is_dir():
         raise ChorusError(f"{out} is a folder; give the name of a file such as {out / 'report.html'}.")
@@ -93,10 +94,11 @@ def render_report(
     seed: int = 0,
     references: dict[str, Reference] | None = None,
     normalisation: str | None = None,
+    beside: Beside | None = None,
 ) -> tuple[str, Summary]:
-    """The page as text, and its summary."""
+    """The page as text, and its summary; `beside` is what other runs say of the same questions."""
     context = make_context(dataset, seed, references, normalisation)
-    summary = summarise(context, title)
+    summary = replace(summarise(context, title), beside=beside)
     return render_page(context, summary, make_sections(context), seed), summary
 
 
@@ -133,6 +135,7 @@ def render_page(context: AnalysisContext, summary: Summary, sections: list[Secti
         env_numbers=env_numbers,
         tables={
             "comparisons": comparison_table(summary.findings),
+            "beside": answer_table(summary.beside),
             "claims": tables.claim_table(claims),
             "final": tables.final_table(context.results),
             "runs": tables.run_table(dataset),

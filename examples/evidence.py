@@ -1,0 +1,91 @@
+"""Make the runs behind docs/results.md, stage by stage, and publish each in results/ as soon as it ends.
+
+python examples/evidence.py                      # every stage, two runs at once
+python examples/evidence.py asterix games        # these stages, in this order
+python examples/evidence.py --dry-run            # what is left, and its estimated cost
+
+The same command resumes runs that were interrupted. A run that is in results/ is done, wherever it was trained.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from chorus.cli.grid import add_dry_run, add_grid_options, plan, run_jobs
+from chorus.config.schema import RunConfig
+from chorus.errors import ChorusError
+from chorus.files import read_json
+from chorus.runs.published import publish, published_runs
+from chorus.scheduling.jobs import Job, Known, jobs_for
+from chorus.studies.evidence import EVIDENCE, Stage, find_stages
+
+RESULTS = Path(__file__).parent.parent / "results"
+
+
+def read_arguments(given: Sequence[str]) -> argparse.Namespace:
+    description, *_ = (__doc__ or "").partition("\n")
+    parser = argparse.ArgumentParser(description=description)
+    stages = "; ".join(f"{stage.name}: {stage.title}" for stage in EVIDENCE)
+    parser.add_argument("stages", nargs="*", metavar="STAGE", help=f"{stages} (default: all, in this order)")
+    parser.add_argument("--results", type=Path, default=RESULTS, metavar="DIR", help="where they are published")
+    parser.add_argument("--env", nargs="+", default=(), metavar="ID", help="instead of the environments of the stages")
+    parser.add_argument("--scale", choices=["smoke", "laptop"], default="laptop", help="smoke is for a trial")
+    add_dry_run(parser)
+    add_grid_options(parser)
+    parser.set_defaults(workers=2)
+    return parser.parse_args(given)
+
+
+def left_to_do(stages: Sequence[Stage], args: argparse.Namespace) -> dict[str, tuple[Stage, list[Job]]]:
+    """The jobs of each stage that are not published; a run that several stages want belongs to the first."""
+    done, known, found = published_runs(args.results), Known(), {}
+    seen: set[str] = set()
+    for stage in stages:
+        jobs = [job for job in jobs_for(stage.requests(args.scale), args.out, known) if job.name not in seen]
+        seen |= {job.name for job in jobs}
+        for job in jobs:
+            if job.name in done:
+                check_same(job, done[job.name])
+        found[stage.name] = stage, [job for job in jobs if job.name not in done]
+    return found
+
+
+def check_same(job: Job, published: Path) -> None:
+    """A published run with this name must have this configuration; settings that it does not name have defaults."""
+    origin = published / "config.json"
+    if RunConfig.from_json(read_json(origin), str(origin)) != job.config:
+        raise ChorusError(f"{origin} is not the configuration of this run; move it away, and the run is made again")
+
+
+def publisher(folder: Path) -> Callable[[Job], None]:
+    def on_end(job: Job) -> None:
+        publish(job.path, folder)
+
+    return on_end
+
+
+def main(given: Sequence[str]) -> int:
+    args = read_arguments(given)
+    try:
+        stages = left_to_do(find_stages(args.stages, args.env), args)
+        if args.dry_run:
+            for name, (stage, jobs) in stages.items():
+                print(f"{name:<10} {stage.title}; not published: {plan(jobs, args.workers)}")
+            return 0
+        code = 0
+        for name, (stage, jobs) in stages.items():
+            on_end = publisher(args.results / stage.folder)
+            for job in jobs:
+                if job.has_ended:
+                    # The command was stopped between the end of this run and its publication.
+                    on_end(job)
+            code = max(code, run_jobs(args, jobs, name, on_end).exit_code)
+        return code
+    except ChorusError as problem:
+        print(f"evidence: {problem}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,71 @@
+"""Runs of another folder beside one's own: drawn and tabulated as published curves, with what they say themselves."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from chorus.analysis.context import make_context
+from chorus.analysis.exchange import load_curves
+from chorus.analysis.loading import Dataset, load_runs, merge, select_runs
+from chorus.analysis.shipped import Beside, find_answers
+from chorus.analysis.variants import arm_of, is_default, section
+from chorus.errors import ChorusError
+from chorus.runs.logs import Run
+
+# With their default settings, they are shown whatever one has run.
+MAIN = ("single", "ensemble", "tandem", "cerl")
+
+
+def put_beside(dataset: Dataset, paths: Sequence[Path]) -> tuple[Dataset, Beside | None]:
+    """The dataset with curves from files and runs from folders, and what the runs of the folders say."""
+    folders = [path for path in paths if path.is_dir()]
+    files = [path for path in paths if path not in folders]
+    merged, answers = dataset, []
+    for folder in folders:
+        found = fitting_runs(load_runs([folder]), dataset, folder)
+        answers += list(find_answers(make_context(found)))
+        merged = merge(merged, as_published(found, folder.resolve().name))
+    if files:
+        merged = merge(merged, load_curves(files, dataset.envs))
+    if not answers:
+        return merged, None
+    names = ", ".join(map(str, folders))
+    intro = (
+        f"From the runs in {names}, not from yours. Differences in one environment are in returns, over several in "
+        "scores. The figures draw both."
+    )
+    return merged, Beside(f"What {names} says", intro, tuple(answers))
+
+
+def fitting_runs(found: Dataset, dataset: Dataset, folder: Path) -> Dataset:
+    """Of a folder's runs those in a dataset's environments: the main algorithms of its groups, and what it has, too."""
+    own, groups = {arm_of(run) for run in dataset.runs}, {_identity(run).get("group") for run in dataset.runs}
+
+    def keep(run: Run) -> bool:
+        identity = _identity(run)
+        main = identity.get("role") in MAIN and identity.get("group") in groups and is_default(run)
+        return run.env in dataset.envs and (main or arm_of(run) in own)
+
+    if not any(map(keep, found.runs)):
+        raise ChorusError(
+            f"--beside {folder} has no runs in {', '.join(dataset.envs)}, only in {', '.join(found.envs)}; leave it out"
+        )
+    return select_runs(found, keep)
+
+
+def as_published(found: Dataset, name: str) -> Dataset:
+    """The same runs under names of their own and in the role of published curves, with which nothing is compared."""
+
+    def renamed(run: Run) -> Run:
+        identity = _identity(run)
+        title = f"{identity.get('title') or run.preset}, {name}"
+        meta = {**run.meta, "identity": {**identity, "title": title, "role": "published", "group": "published"}}
+        return replace(run, preset=f"{run.preset}, {name}", meta=meta)
+
+    # Selecting all of them finds the variants under their new names.
+    return select_runs(replace(found, runs=tuple(map(renamed, found.runs))), lambda run: True)
+
+
+def _identity(run: Run) -> dict[str, Any]:
+    return section(run.meta, "identity")

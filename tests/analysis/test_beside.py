@@ -1,0 +1,113 @@
+"""Other runs beside one's own: which are shown, that nothing is compared with them, and what they say."""
+
+import json
+from pathlib import Path
+
+import pytest
+from synthetic_runs import SyntheticRun, write_study
+
+from chorus.analysis.beside import put_beside
+from chorus.analysis.context import make_context
+from chorus.analysis.findings import find_findings
+from chorus.analysis.loading import load_runs
+from chorus.analysis.report import write_dataset_report
+from chorus.analysis.shipped import Answer, Shipped, find_answers, shipped, to_json
+from chorus.cli.main import main
+from chorus.errors import ChorusError
+
+# As the laptop scale has them, so that runs have their presets' default settings.
+USUAL = {"iterations": 25, "iteration_steps": 20_000}
+ENVS = ("MinAtar/Breakout-v1", "MinAtar/Asterix-v1")
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """One's own runs of two algorithms and a sweep in one game, and a folder like results/ in two."""
+    folder = tmp_path_factory.mktemp("beside")
+    own, other = folder / "mine", folder / "evidence"
+    write_study(own, presets=("double-dqn", "bootstrapped-dqn"), envs=ENVS[:1], seeds=3, **USUAL)
+    both = {"individual": 7.0, "aggregate": 9.0}
+    SyntheticRun("bootstrapped-dqn", ENVS[0], 0, both, options={"members": 5}, name="five", **USUAL).write(own)
+    write_study(other / "quantiles", presets=("qr-dqn", "bootstrapped-qr-dqn"), envs=ENVS[:1], seeds=2, **USUAL)
+    write_study(other / "main", envs=ENVS, seeds=5, **USUAL)
+    for members in (2, 5):
+        size = {"options": {"members": members}, "name": f"{members}"}
+        SyntheticRun("bootstrapped-dqn", ENVS[0], 0, both, **size, **USUAL).write(other / "sizes")
+    return own, other
+
+
+def test_the_main_algorithms_and_what_one_has_run_are_shown_in_ones_own_environments(folders) -> None:
+    own, other = folders
+    merged, _ = put_beside(load_runs([own]), [other])
+    beside = [variant for variant in merged.variants if variant.role == "published"]
+    assert {variant.title for variant in beside} == {
+        "Double DQN, evidence",
+        "Bootstrapped DQN, evidence",
+        "Bootstrapped DQN + CERL, evidence",
+        "10%-tandem, evidence",
+    }
+    assert {v.members for v in beside if v.title == "Bootstrapped DQN, evidence"} == {5, 10}
+    assert merged.envs == ENVS[:1]
+
+
+def test_the_findings_about_ones_own_runs_stay_what_they_were(folders) -> None:
+    own, other = folders
+    alone = load_runs([own])
+    merged, _ = put_beside(alone, [other])
+    before, after = (find_findings(make_context(dataset)) for dataset in (alone, merged))
+    assert [(f.question, f.answer) for f in before] == [(f.question, f.answer) for f in after]
+
+
+def test_the_other_runs_answer_by_themselves(folders) -> None:
+    own, other = folders
+    _, beside = put_beside(load_runs([own]), [other])
+    assert beside is not None and str(other) in beside.title
+    answers = {answer.question: answer for answer in beside.answers}
+    assert answers["Is there a curse of diversity?"].verdict == "yes" and len(answers) == len(beside.answers)
+    assert answers["Does CERL help the members?"].envs == ENVS[:1]
+    assert answers["Does CERL help the members?"].estimate.runs == 5
+
+
+def test_a_folder_without_a_common_environment_is_refused(folders, tmp_path) -> None:
+    _, other = folders
+    SyntheticRun(env="CartPole-v1").write(tmp_path / "mine")
+    with pytest.raises(ChorusError, match=r"has no runs in CartPole-v1, only in MinAtar/.*; leave it out"):
+        put_beside(load_runs([tmp_path / "mine"]), [other])
+
+
+def test_the_command_draws_and_says_both(folders, tmp_path, capsys) -> None:
+    own, other = folders
+    page = tmp_path / "report.html"
+    assert main(["report", str(own), "--beside", str(other), "-o", str(page)]) == 0
+    text = page.read_text()
+    assert "Double DQN, evidence" in text and f"What {other} says" in text and 'id="beside-table"' in text
+    assert f"What {other} says" in " ".join(capsys.readouterr().out.split())
+
+
+def test_answers_survive_their_file_and_name_all_games_and_the_given_one(folders) -> None:
+    answers = tuple(find_answers(make_context(load_runs([folders[1]]))))
+    again = json.loads(json.dumps([to_json(answer) for answer in answers], allow_nan=False))
+    assert [(one["question"], one["verdict"]) for one in again] == [(a.question, a.verdict) for a in answers]
+    found = Shipped(seeds={"a": (0, 2)}, answers=answers)
+    assert found.names == {"a__s0", "a__s2"}
+    beside = found.beside(ENVS[:1])
+    assert beside is not None and {answer.envs for answer in beside.answers} == {tuple(sorted(ENVS)), ENVS[:1]}
+    assert {"2 environments", ENVS[0]} == {answer.where for answer in beside.answers}
+    assert found.beside(ENVS, group="sac") is None
+
+
+def test_a_page_marks_what_ships_as_such(folders, tmp_path) -> None:
+    own, other = folders
+    answers = tuple(find_answers(make_context(load_runs([other]))))
+    beside = Shipped(seeds={}, answers=answers).beside(ENVS[:1])
+    summary = write_dataset_report(load_runs([own]), tmp_path / "page.html", beside=beside)
+    assert summary.beside is beside
+    text = (tmp_path / "page.html").read_text()
+    assert "What the shipped results say" in text and "not from yours" in text
+    assert text.count("Does CERL help the members?") > 1
+
+
+def test_what_ships_is_part_of_the_package() -> None:
+    found = shipped()
+    assert all(isinstance(answer, Answer) for answer in found.answers)
+    assert all(seeds == tuple(sorted(seeds)) for seeds in found.seeds.values())
