@@ -148,7 +148,7 @@ def test_two_checkpoints_are_kept(undisturbed, killed):
 
 def test_a_checkpoint_holds_arrays_and_a_manifest_and_no_pickle(undisturbed):
     for kept in (undisturbed["probe"] / "checkpoints").iterdir():
-        assert sorted(path.name for path in kept.iterdir()) == ["manifest.json", "state.safetensors"]
+        assert sorted(path.name for path in kept.iterdir()) == ["counts.safetensors", "manifest.json", "state.safetensors"]
 
 
 def test_a_checkpoint_costs_what_is_new_and_not_the_whole_replay(undisturbed):
