@@ -16,6 +16,8 @@ os.environ["JAX_PLATFORMS"] = "cpu"
 # `chorus.train` trains here unless a test asks for a process, which would have to import and compile everything.
 os.environ["CHORUS_IN_PROCESS"] = "1"
 os.environ.setdefault("XLA_FLAGS", FAST_TO_COMPILE)
+# Ray gives its workers the lowest priority, and so no time while other tests compute.
+os.environ["RAY_worker_niceness"] = "0"
 
 # Every program is compiled once per test session: the workers of pytest-xdist and all processes that tests start
 # inherit these variables. Whoever has a cache of their own keeps it, from session to session.
