@@ -17,7 +17,7 @@ os.environ["JAX_PLATFORMS"] = "cpu"
 os.environ["CHORUS_IN_PROCESS"] = "1"
 os.environ.setdefault("XLA_FLAGS", FAST_TO_COMPILE)
 # Ray gives its workers the lowest priority, and so no time while other tests compute.
-os.environ["RAY_worker_niceness"] = "0"
+os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112
 
 # Every program is compiled once per test session: the workers of pytest-xdist and all processes that tests start
 # inherit these variables. Whoever has a cache of their own keeps it, from session to session.

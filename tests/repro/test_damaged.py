@@ -15,6 +15,7 @@ from chorus.runs.progress import Silent
 from chorus.runs.resources import ring_layout
 from chorus.runs.run_directory import RunDirectory
 from chorus.runs.stopping import StopRequest
+from chorus.runs.trackers import Trackers
 from chorus.training import checkpoint
 from killing import newest_checkpoint
 from running import listing, logs, status
@@ -124,7 +125,7 @@ def test_a_run_that_failed_after_a_checkpoint_does_not_start_again_without_it(ki
     """What went wrong is written over the status, and the iteration it had reached stays in it."""
     run = copy_of(killed, tmp_path)
     assembly = Assembly.of(stored_config(RunDirectory(run)))
-    training = assembly.training(RunDirectory(run), Silent(), [], keep_replay=False, stop=StopRequest())
+    training = assembly.training(RunDirectory(run), Silent(), Trackers(), keep_replay=False, stop=StopRequest())
     training.evaluator = None
     with pytest.raises(AttributeError):
         training.run()
@@ -148,7 +149,11 @@ def test_two_checkpoints_are_kept(undisturbed, killed):
 
 def test_a_checkpoint_holds_arrays_and_a_manifest_and_no_pickle(undisturbed):
     for kept in (undisturbed["probe"] / "checkpoints").iterdir():
-        assert sorted(path.name for path in kept.iterdir()) == ["counts.safetensors", "manifest.json", "state.safetensors"]
+        assert sorted(path.name for path in kept.iterdir()) == [
+            "counts.safetensors",
+            "manifest.json",
+            "state.safetensors",
+        ]
 
 
 def test_a_checkpoint_costs_what_is_new_and_not_the_whole_replay(undisturbed):

@@ -15,6 +15,7 @@ from chorus.runs.assembly import Assembly
 from chorus.runs.progress import Silent
 from chorus.runs.run_directory import RunDirectory
 from chorus.runs.stopping import StopRequest
+from chorus.runs.trackers import Trackers
 from chorus.training import checkpoint
 from running import records, status
 
@@ -52,7 +53,9 @@ def train_poisoned(path: Path, members: tuple[int, ...], value: float) -> tuple[
     directory, progress = RunDirectory(path), Listening()
     directory.create(config.to_json(), {})
     directory.lock()
-    return assembly.training(directory, progress, [], keep_replay=False, stop=StopRequest()).run(), progress.said
+    return assembly.training(
+        directory, progress, Trackers(), keep_replay=False, stop=StopRequest()
+    ).run(), progress.said
 
 
 @pytest.mark.slow
@@ -90,7 +93,7 @@ def test_a_continuous_member_that_diverges_does_not_reach_the_others_through_the
     directory = RunDirectory(tmp_path / "run")
     directory.create(config.to_json(), {})
     directory.lock()
-    ended = assembly.training(directory, Listening(), [], keep_replay=False, stop=StopRequest()).run()
+    ended = assembly.training(directory, Listening(), Trackers(), keep_replay=False, stop=StopRequest()).run()
     assert (ended["state"], ended["diverged_members"]) == ("finished", [1])
     metrics = {(r["iteration"], r["metric"]): r["value"] for r in records(tmp_path / "run" / "metrics.jsonl")}
     for policy in ("individual", "aggregate"):
