@@ -14,6 +14,7 @@ from chorus.analysis import figures
 from chorus.analysis.bootstrap import IntervalEstimate
 from chorus.analysis.correlation import fisher_interval
 from chorus.analysis.figures.bars import SYMLOG_LINEAR
+from chorus.analysis.figures.drawing import shorten, shorten_apart
 from chorus.analysis.figures.style import DARK, LIGHT
 
 BLUE, ORANGE = figures.LineStyle(1), figures.LineStyle(2, policy="individual")
@@ -241,3 +242,12 @@ def test_the_four_main_colours_stay_apart_for_colour_blind_readers(palette: tupl
 
 def test_dark_has_a_twin_for_every_colour() -> None:
     assert len(LIGHT) == len(DARK) == len(set(LIGHT)) == len(set(DARK))
+
+
+def test_long_labels_that_differ_only_in_the_middle_stay_different() -> None:
+    """34 letters leave 16 at each end, which these two share; names that look different are cut as usual."""
+    plain, cerl = "Bootstrapped DQN, layer norm (indiv.)", "Bootstrapped DQN + CERL, layer norm (indiv.)"
+    assert shorten(plain) == shorten(cerl)
+    shown = shorten_apart([plain, cerl, plain])
+    assert shown[0] == shown[2] != shown[1] and all(len(label) < len(cerl) for label in shown)
+    assert shorten_apart([cerl, "SAC"]) == [shorten(cerl), "SAC"]

@@ -16,6 +16,7 @@ from chorus.analysis.figures.drawing import (
     count_axis,
     in_house_style,
     shorten,
+    shorten_apart,
     soften,
     tag,
     vertical_grid_only,
@@ -50,7 +51,7 @@ def improvement_bars(
         for position, (env, e) in enumerate(ordered):
             drawing.add(axes, e.value, position, name, (name, env, e.value, e.low, e.high, e.runs))
         axes.set_title(name, fontsize=9)
-        axes.set_yticks(positions, [shorten(env) for env, _ in ordered], fontsize=7.5)
+        axes.set_yticks(positions, shorten_apart([env for env, _ in ordered]), fontsize=7.5)
         axes.set_xscale("symlog", linthresh=SYMLOG_LINEAR, linscale=0.6)
         vertical_grid_only(axes)
         axes.margins(y=0.02)
@@ -83,7 +84,7 @@ def score_bars(bars: Sequence[LabelledEstimate], *, x_label: str, caption: str) 
         _whisker(axes, position, found, drawing, bar.label, bar.style)
         row = (bar.label, found.value, found.low, found.high, found.runs)
         drawing.add(axes, found.value, position, bar.label, row)
-    axes.set_yticks(np.arange(len(bars)), [shorten(bar.label) for bar in reversed(bars)], color=INK)
+    axes.set_yticks(np.arange(len(bars)), shorten_apart([bar.label for bar in reversed(bars)]), color=INK)
     axes.set_xlabel(x_label)
     vertical_grid_only(axes)
     zero_line(axes, horizontal=False)
@@ -127,7 +128,8 @@ def interval_estimates(
             _whisker(axes, position, found, drawing, entry.label, style)
             row = (name, entry.label, found.value, found.low, found.high, found.runs)
             drawing.add(axes, found.value, position, entry.label, row)
-        names = [shorten(entry.label) if number % across == 0 else "" for entry in reversed(entries)]
+        shown = shorten_apart([entry.label for entry in reversed(entries)])
+        names = shown if number % across == 0 else [""] * len(shown)
         axes.set_yticks(np.arange(len(names)), names, color=INK, fontsize=7.5)
         axes.set_ylim(-0.6, len(entries) - 0.4)
         note = (direction or {}).get(name, "")

@@ -138,6 +138,13 @@ def shorten(label: str, length: int = 34) -> str:
     return label if len(label) <= length else f"{label[:half]}…{label[-half:]}"
 
 
+def shorten_apart(labels: Sequence[str], length: int = 34) -> list[str]:
+    """Labels cut as by `shorten`, and less where two different ones would look the same."""
+    while len({shorten(label, length) for label in labels}) < len(set(labels)):
+        length += 2
+    return [shorten(label, length) for label in labels]
+
+
 def add_legend(drawing: Drawing) -> None:
     handles = [
         Line2D(
@@ -151,7 +158,7 @@ def add_legend(drawing: Drawing) -> None:
         for style in drawing.styles.values()
     ]
     if handles:
-        labels = [shorten(name.lstrip("_") or "unnamed", 48) for name in drawing.styles]
+        labels = shorten_apart([name.lstrip("_") or "unnamed" for name in drawing.styles], 48)
         room = round(drawing.figure.get_figwidth() * _LEGEND_LETTERS_PER_INCH)
         entry = max(map(len, labels)) + _LEGEND_HANDLE_LETTERS
         legend = drawing.figure.legend(
