@@ -60,8 +60,13 @@ def table(context: AnalysisContext, name: str) -> list[str]:
 
 
 def answers(context: AnalysisContext, name: str) -> list[str]:
-    """What the report of these runs says about the curse and its remedy, where it has anything to compare."""
-    found = {finding.question: finding for finding in find_findings(context) if finding.verdict != "missing"}
+    """What the report of these runs says about the curse and its remedy, where a single agent learns: elsewhere
+    differences have no size to compare them with."""
+    found = {
+        finding.question: finding
+        for finding in find_findings(context)
+        if finding.effect is not None and finding.effect.reference is not None
+    }
     return [f"- *{name}: {text}* {answer(found[text])}" for text in QUESTIONS if text in found]
 
 
