@@ -28,7 +28,7 @@ def advise(context: AnalysisContext) -> Advice:
         return Advice(None, False, "No advice: there is no evaluation of the single agent.")
     if group.single.variant.is_smoke:
         return Advice(None, False, "No advice: at the smoke scale nothing is learnt.")
-    ensembles = [Series(v, "aggregate") for v in (group.ensemble, group.larger, group.cerl) if v]
+    ensembles = [Series(v, "aggregate") for v in group.variants if v.members > 1]
     against = [found for series in ensembles if (found := measure(context, minus(series, group.single)))]
     if not against:
         return Advice(None, False, "No advice: there is no evaluation of an ensemble that acts together.")

@@ -63,8 +63,13 @@ class Effect:
 
     @property
     def margin(self) -> float | None:
-        """Differences within plus or minus this are too small to matter."""
-        return None if self.reference is None else NEGLIGIBLE * self.reference
+        """Differences within plus or minus this are too small to matter.
+
+        Scores that have no reference have a unit that is a range: from the worst run to the best, or of a human.
+        """
+        if self.reference is not None:
+            return NEGLIGIBLE * self.reference
+        return NEGLIGIBLE if self.unit.startswith("score") else None
 
     @property
     def negligible(self) -> bool:
