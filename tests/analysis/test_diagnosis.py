@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from synthetic_runs import SyntheticRun
 
-from chorus.analysis.bootstrap import IntervalEstimate
 from chorus.analysis.context import make_context
 from chorus.analysis.diagnosis import Diagnosis, diagnose
 from chorus.analysis.diagnosis.answers import DIVERSITY
@@ -17,7 +16,7 @@ from chorus.analysis.findings import how_many_asked
 from chorus.analysis.loading import load_runs
 from chorus.analysis.normalisation import Reference
 from chorus.analysis.questions import MAIN
-from chorus.analysis.wording import number, seeds_needed
+from chorus.analysis.wording import number
 
 ENV = "CartPole-v1"
 CURSE, TOGETHER, VOTE, TANDEM, CERL, CERL_VOTE, LARGER, LARGER_VOTE = (pair.text for pair in MAIN)
@@ -267,19 +266,6 @@ def test_a_recorded_share_of_own_data_is_reported(tmp_path: Path) -> None:
 def test_without_a_single_agent_there_is_no_advice(tmp_path: Path) -> None:
     found = diagnosis(tmp_path, {"bootstrapped-dqn": PRESENT["bootstrapped-dqn"]})
     assert verdicts(found)[CURSE] == "missing" and found.advice.use is None
-
-
-@pytest.mark.parametrize(
-    ("estimate", "needed"),
-    [
-        (IntervalEstimate(-2.0, -6.0, 2.0, 5), 21),  # half width 4 = 2 x the difference: 5 x 2² = 20, and one more
-        (IntervalEstimate(0.0, -1.0, 1.0, 5), None),
-        (IntervalEstimate(0.1, -9.9, 10.1, 5), None),  # 5 x 100² seeds: too small to care about
-        (IntervalEstimate(1.0, np.nan, np.nan, 1), None),
-    ],
-)
-def test_how_many_seeds_a_difference_would_take(estimate: IntervalEstimate, needed: int | None) -> None:
-    assert seeds_needed(estimate) == needed
 
 
 @pytest.mark.parametrize(

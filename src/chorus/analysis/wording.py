@@ -4,9 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from chorus.analysis.bootstrap import ENOUGH_SEEDS, FEWEST_RUNS, IntervalEstimate
+from chorus.analysis.power import seeds_needed
 
 FEW_SEEDS = f"With fewer than {ENOUGH_SEEDS} seeds the coverage of intervals was not measured: take this as a hint."
 
@@ -76,18 +75,5 @@ def why_unsettled(found: IntervalEstimate) -> str:
     if found.runs < FEWEST_RUNS or not found.has_interval:
         return f"Not settled: {plural(found.runs, 'seed')}, and it takes at least {FEWEST_RUNS}."
     needed = seeds_needed(found)
-    remedy = f"; if the difference is real, it takes about {needed} seeds to show" if needed else ""
+    remedy = f"; if it is as large as it looks, {needed} seeds would settle it in nine of ten cases" if needed else ""
     return f"Not settled: the interval includes zero{remedy}."
-
-
-def seeds_needed(found: IntervalEstimate, distance: float | None = None, most: int = 100) -> int | None:
-    """The number of seeds at which an interval of this estimate would exclude zero; None if it is above `most`.
-
-    With a `distance` it would exclude a value that is this far from the estimate. The width of an interval shrinks
-    with the square root of the number of seeds.
-    """
-    half, away = (found.high - found.low) / 2, found.value if distance is None else distance
-    if away == 0 or not np.isfinite(half):
-        return None
-    needed = int(np.ceil(found.runs * (half / away) ** 2)) + 1
-    return needed if found.runs < needed <= most else None

@@ -10,8 +10,8 @@ from chorus.analysis.ledger.checks import STATUS_WORDS, Outcome, Status, combine
 from chorus.analysis.ledger.table import Claim, all_claims
 from chorus.analysis.loading import Dataset, select_runs
 from chorus.analysis.normalisation import Reference
+from chorus.analysis.power import seeds_needed
 from chorus.analysis.variants import section
-from chorus.analysis.wording import seeds_needed
 from chorus.envs.atari_games import is_atari
 from chorus.runs.logs import Run
 
