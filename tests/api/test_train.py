@@ -205,6 +205,8 @@ def test_what_goes_wrong_in_the_process_is_said_here(tmp_path, capsys):
         ({"on_episode": 3}, "on_episode is 3; it must be a function"),
         ({"members": "three"}, "members is 'three', which cannot be read: 'three' is not a whole number"),
         ({"members": 2.5}, "config.agent.members is 2.5; it must be of type int"),
+        ({"scale": "huge"}, "scale is 'huge'; it must be one of smoke, laptop, paper"),
+        ({"hyperparameters": "book"}, "hyperparameters is 'book'; it must be one of code, table"),
         ({"membres": 3}, "the option 'membres' is not known; did you mean 'members'?"),
         ({"config": {"agent": {"memberss": 3}}}, "config.agent.memberss is not known; did you mean 'members'?"),
         ({"config": {"seed": "x"}}, "config.seed is 'x'; it must be of type int"),
@@ -215,7 +217,7 @@ def test_what_goes_wrong_in_the_process_is_said_here(tmp_path, capsys):
 def test_wrong_arguments_get_the_sentences_of_the_command_line(tmp_path, wrong, sentence):
     with pytest.raises(chorus.ChorusError) as refused:
         chorus.train(**{"preset": "cerl", "env": "Probe/Discount-v0", "out": tmp_path / "out", **wrong})
-    assert sentence in str(refused.value)
+    assert sentence in str(refused.value) and "cannot be used: config.agent.members is" not in str(refused.value)
     assert not (tmp_path / "out").exists()
 
 
