@@ -17,10 +17,10 @@ from chorus.runs.timings import disk_use
 def announce(resolved: Resolved, path: Path, progress: ProgressView) -> None:
     """Print what is about to run and the limits that a scale changed."""
     config = resolved.config
-    say = progress.say
+    say, members = progress.say, config.agent.members
     say(
-        f"{config.preset} on {config.env.id}, seed {config.seed}, {config.scale} scale: {config.agent.members} "
-        f"member(s), {config.schedule.total_steps:,} agent steps in {config.schedule.iterations} iterations"
+        f"{config.preset} on {config.env.id}, seed {config.seed}, {config.scale} scale: {members} "
+        f"member{'s' if members > 1 else ''}, {config.schedule.total_steps:,} agent steps in {config.schedule.iterations} iterations"
     )
     if config.env.max_episode_steps is not None:
         say(f"episodes are cut after {config.env.max_episode_steps:,} agent steps (a truncation: values bootstrap)")
@@ -55,7 +55,7 @@ def report(path: Path) -> int:
     status = RunDirectory(path).read_status()
     scores, window = final_returns(path)
     for name, value in scores.items():
-        print(f"  {name:<16} {value:10.2f}   final score: mean of the {window} evaluations")
+        print(f"  {name:<16} {value:10.2f}   final score: {window.words}")
     for member in status.get("diverged_members", []):
         print(f"  member {member} diverged")
     if sizes := disk_use(path):
