@@ -130,10 +130,10 @@ def test_an_environment_that_cannot_be_handed_over_needs_this_process(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-# As in a notebook: JAX has computed with other threads, and the class can be imported by nobody.
+# As in a notebook: JAX has computed with other threads, and the classes can be imported by nobody.
 NOTEBOOK = """
 import sys
-import gymnasium, jax
+import flax.linen as nn, gymnasium, jax
 import chorus
 
 jax.numpy.arange(3).sum()
@@ -148,13 +148,19 @@ class Corridor(gymnasium.Env):
         self.left -= 1
         return self.observation_space.low, 1.0, self.left == 0, False, {}
 
-options = dict(scale="smoke", out=sys.argv[1], quiet=True, total_steps=400, iteration_steps=200, max_episode_steps=20)
+class Torso(nn.Module):
+    @nn.compact
+    def __call__(self, x):
+        return nn.relu(nn.Dense(8)(x))
+
+options = dict(torso=Torso(), scale="smoke", out=sys.argv[1], quiet=True, total_steps=400, iteration_steps=200, max_episode_steps=20)
 run = chorus.train("double-dqn", Corridor, on_iteration=lambda record: False, **options)
 assert run.state == "stopped", run.status
 again = chorus.train("double-dqn", Corridor, resume=True, tensorboard=True, **options)
 assert again == run and run.scores() == {"individual": 5.0}, run.scores()
 assert list((run / "tensorboard").iterdir()), "trackers of a run that is resumed"
-assert run.player().predict(run.player().observation_example())[0] in (0, 1)
+player = run.player(torso=Torso())
+assert player.predict(player.observation_example())[0] in (0, 1)
 """
 
 
