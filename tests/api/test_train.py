@@ -10,6 +10,7 @@ import pytest
 
 import chorus
 from chorus.envs import given
+from chorus.runs.progress import Silent
 from running import environment, logs
 
 OPTIONS = {
@@ -71,6 +72,19 @@ def test_callbacks_see_every_episode_and_iteration_and_may_stop_the_run(probe_ru
     assert probe(tmp_path, resume=True) == run
     assert logs(run) == logs(probe_run), "as if it had never been stopped"
     assert probe(tmp_path, exist_ok=True).resume() == run
+
+
+@pytest.mark.slow
+def test_the_first_gradient_step_is_announced_because_it_compiles(tmp_path, monkeypatch):
+    phases = []
+
+    class Phases(Silent):
+        def phase(self, name):
+            phases.append(name)
+
+    monkeypatch.setattr("chorus.api.for_terminal", lambda quiet: Phases())
+    chorus.train("double-dqn", World, scale="smoke", out=tmp_path, **TINY)
+    assert phases[:2] == ["training", "compiling"] and phases.count("compiling") == 1
 
 
 @pytest.mark.slow
