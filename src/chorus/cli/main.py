@@ -33,11 +33,19 @@ COMMANDS = {
     "completion": ("chorus.cli.completion", "completion of commands and options for your shell"),
 }
 _EPILOG = """first steps:
-  chorus demo                                    the curse, in about ten minutes
-  chorus train cerl --env CartPole-v1 --scale smoke      a run in about 20 seconds
-  chorus list                                    what else there is
-  chorus show cerl                               what an algorithm is made of
+  chorus demo                                        the curse, in ten minutes
+  chorus train cerl --env CartPole-v1 --scale smoke  a run, in 20 seconds
+  chorus list                                        what else there is
+  chorus show cerl                                   what CERL is made of
 """
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Every command and its summary on one line."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog)
+        self._action_max_length = 4 + max(map(len, COMMANDS))
 
 
 class Parser(argparse.ArgumentParser):
@@ -53,7 +61,7 @@ def build_parser(command: str | None, given: Sequence[str] = ()) -> argparse.Arg
         prog="chorus",
         description="Ensemble-based exploration in deep reinforcement learning.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Help,
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="store_true", help="print the version and stop")
