@@ -114,6 +114,7 @@ def test_a_run_is_a_path_with_numbers_curves_and_an_agent(probe_run, monkeypatch
     assert len(evaluation.returns) == 20 and evaluation.interval[0] <= evaluation.mean <= evaluation.interval[1]
     axes = run.plot("individual")
     assert list(axes.lines[0].get_xdata()) == list(step) and axes.get_xlabel() == "agent steps"
+    assert axes.get_title() == "bootstrapped-dqn on Probe/Discount-v0, seed 3"
     monkeypatch.setitem(sys.modules, "pandas", None)
     assert run.metrics()["step"].tolist() == table["step"].tolist()
 
@@ -167,7 +168,8 @@ class Torso(nn.Module):
     def __call__(self, x):
         return nn.relu(nn.Dense(8)(x))
 
-options = dict(torso=Torso(), scale="smoke", out=sys.argv[1], quiet=True, total_steps=400, iteration_steps=200, max_episode_steps=20)
+budget = dict(total_steps=400, iteration_steps=200, max_episode_steps=20)
+options = dict(torso=Torso(), scale="smoke", out=sys.argv[1], quiet=True, **budget)
 run = chorus.train("double-dqn", Corridor, on_iteration=lambda record: False, **options)
 assert run.state == "stopped", run.status
 again = chorus.train("double-dqn", Corridor, resume=True, tensorboard=True, **options)
