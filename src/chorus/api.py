@@ -74,9 +74,8 @@ def train(
     modules, one per layer. `plugins` are modules or files to load first.
 
     The run has a process of its own, so that it does not matter what this one has computed; `in_process=True` trains
-    here, for debugging and for torsos that only this process knows. `on_episode` and `on_iteration`
-    are called here in either case, with a record; if one returns False or raises `StopRun`, the run stops after the
-    iteration under way, which is saved.
+    here, for debugging. `on_episode` and `on_iteration` are called here in either case, with a record; if one
+    returns False or raises `StopRun`, the run stops after the iteration under way, which is saved.
 
     `tensorboard` and `track` copy the numbers to TensorBoard's files and to Weights & Biases; `track` may be a
     dictionary with project, entity, group and tags.

@@ -1,7 +1,7 @@
 """The Python interface for many runs: `sweep`, `diagnose`, `report` and `claims`, as the commands of these names."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,15 @@ from chorus.analysis.loading import load_runs
 from chorus.analysis.report import write_dataset_report
 from chorus.arguments import as_path, check_flags, plain, read_value, whole_number
 from chorus.config.options import find_setting
+from chorus.config.options import options as settings_of_runs
 from chorus.config.schema import Hyperparameters, Scale
 from chorus.envs.registry import describe, full_id
-from chorus.errors import ChorusError
+from chorus.errors import ChorusError, closest, did_you_mean
 from chorus.plugins import load_plugins, load_recorded
 from chorus.run_handle import Run
 from chorus.runs.tracking import Tracking, read_tracking
-from chorus.scheduling.engines import choose_engine
+from chorus.scheduling.engines import choose_engine, engine_options
+from chorus.scheduling.engines import read_options as read_engine_options
 from chorus.scheduling.grid import run_grid
 from chorus.scheduling.jobs import Job, evaluated, jobs_for, jobs_of
 from chorus.spaces import Discrete
@@ -44,28 +46,30 @@ def sweep(
     tensorboard: bool = False,
     track: bool | Mapping[str, Any] = False,
     plugins: Iterable[str] = (),
-    **engine_options: Any,
+    **options: Any,
 ) -> list[Run]:
     """Run every combination of presets, environments, seeds and settings; returns the runs.
 
     Runs that have ended are skipped, and interrupted runs are resumed. `seeds` is a number of seeds, a text such as
     "0-9", or a list. `settings` maps options to a value or a list of values: `{"members": [5, 10]}`; for an option
-    that is itself a list, give a list of lists. Runs that failed are named in the error that is raised in the end.
+    that is itself a list, give a list of lists. `options` are those of the engine, as on the command line. Runs that
+    failed are named in the error that is raised in the end.
     """
     check_flags(quiet=quiet)
+    where = _Where.of(engine, workers, options)
     tracking = read_tracking(tensorboard, track)
     load_plugins(plugins)
     grid = Sweep(
         presets=_names("presets", presets),
         envs=_names("envs", envs),
-        seeds=read_seeds("seeds", seeds),
+        seeds=read_seeds("seeds", plain(seeds)),
         scale=scale,
         hyperparameters=hyperparameters,
         settings=_values(settings or {}),
     )
     grid.left_out()
     jobs = jobs_for(grid.requests(), as_path("out", out))
-    return _run(jobs, engine, workers, quiet, "sweep", tracking, engine_options)
+    return _run(jobs, where, quiet, "sweep", tracking)
 
 
 def diagnose(
@@ -84,13 +88,15 @@ def diagnose(
     tensorboard: bool = False,
     track: bool | Mapping[str, Any] = False,
     plugins: Iterable[str] = (),
-    **engine_options: Any,
+    **options: Any,
 ) -> Summary:
     """Train what `chorus diagnose` trains, write its page, and return its findings and its advice.
 
-    The page is `reports/diagnosis.html` in the folder of the runs, unless `page` names another file.
+    The page is `reports/diagnosis.html` in the folder of the runs, unless `page` names another file. `options` are
+    those of the engine, as on the command line.
     """
     check_flags(quiet=quiet)
+    where = _Where.of(engine, workers, options)
     tracking = read_tracking(tensorboard, track)
     load_plugins(plugins)
     if not isinstance(env, str):
@@ -105,10 +111,10 @@ def diagnose(
         if max_episode_steps is None
         else whole_number("max_episode_steps", max_episode_steps, least=1),
     )
-    chosen = read_seeds("seeds", SEEDS.at(scale) if seeds is None else seeds)
+    chosen = read_seeds("seeds", SEEDS.at(scale) if seeds is None else plain(seeds))
     folder = as_path("out", out)
     jobs = jobs_of(diagnosis(spec, scale, chosen, overrides), scale, folder)
-    _run(jobs, engine, workers, quiet, f"diagnosis of {spec.id}", tracking, engine_options)
+    _run(jobs, where, quiet, f"diagnosis of {spec.id}", tracking)
     target = folder / "reports" / "diagnosis.html" if page is None else as_path("page", page)
     actions = spec.actions.count if isinstance(spec.actions, Discrete) else None
     return write_diagnosis(evaluated(jobs), spec.id, target, actions=actions)
@@ -129,22 +135,35 @@ def claims(runs: Runs = "runs") -> tuple[Entry, ...]:
     return evaluate(load_runs(paths) if any(path.exists() for path in paths) else None)
 
 
-def _run(
-    jobs: list[Job],
-    engine: str,
-    workers: int | None,
-    quiet: bool,
-    title: str,
-    tracking: Tracking,
-    options: Mapping[str, Any],
-) -> list[Run]:
+@dataclass(frozen=True)
+class _Where:
+    """The engine that runs are to be executed on, checked before anything is planned."""
+
+    engine: str
+    workers: int | None
+    options: dict[str, str | list[str]]
+
+    @classmethod
+    def of(cls, engine: Any, workers: Any, options: Mapping[str, Any]) -> "_Where":
+        own = {option.key for _, option in engine_options()}
+        for name in (name for name in options if name not in own):
+            like = closest(name, {*own, *settings_of_runs()})
+            hint = f"settings={{{like!r}: ...}}" if like not in own else like
+            remedy = f"; did you mean {hint}?" if like else did_you_mean(name, own)
+            raise ChorusError(f"'{name}' is no option of an engine{remedy}")
+        count = None if workers is None else whole_number("workers", workers, least=1)
+        texts = {name: _texts(value) for name, value in options.items() if value is not None}
+        read_engine_options(engine, count, texts)
+        return cls(engine, count, texts)
+
+
+def _run(jobs: list[Job], where: _Where, quiet: bool, title: str, tracking: Tracking) -> list[Run]:
     tracking.check_packages()
     jobs = [replace(job, tracking=tracking) for job in jobs]
     todo = [job for job in jobs if not job.has_ended]
     if todo:
-        count = None if workers is None else whole_number("workers", workers, least=1)
-        texts = {name: _texts(value) for name, value in options.items() if value is not None}
-        result = run_grid(jobs, choose_engine(engine, todo, workers=count, **texts), quiet=quiet, title=title)
+        engine = choose_engine(where.engine, todo, workers=where.workers, **where.options)
+        result = run_grid(jobs, engine, quiet=quiet, title=title)
         if result.failures:
             said = "\n".join(f"{failure.job.name}: {failure.problem}" for failure in result.failures)
             raise ChorusError(
@@ -167,7 +186,10 @@ def _names(name: str, value: Any) -> list[str]:
 
 def _paths(runs: Runs) -> list[Path]:
     several = runs if isinstance(runs, Iterable) and not isinstance(runs, str | Path) else [runs]
-    return [as_path("runs", one) for one in several]
+    found = [as_path("runs", one) for one in several]
+    if not found:
+        raise ChorusError("runs is empty; give a run, or a folder that holds runs")
+    return found
 
 
 def _values(settings: Any) -> dict[str, list[Any]]:
@@ -178,5 +200,7 @@ def _values(settings: Any) -> dict[str, list[Any]]:
     for name, given in settings.items():
         values = plain(given)
         several = values if isinstance(values, list) else [values]
+        if not several:
+            raise ChorusError(f"settings has no value for {name}; give one or more, or leave it out")
         found[find_setting(str(name)).key] = [read_value(str(name), one) for one in several]
     return found

@@ -47,6 +47,7 @@ class Run(PosixPath):
 
     @property
     def state(self) -> str:
+        """The state alone: running, stopped, failed, diverged or finished."""
         return str(self.status["state"])
 
     @property
@@ -98,7 +99,8 @@ class Run(PosixPath):
             ax.plot(step, value, label=policy)
         ax.set_xlabel("agent steps")
         ax.set_ylabel("mean return of an evaluation")
-        ax.set_title(self.name)
+        config = self.config
+        ax.set_title(f"{config['preset']} on {config['env']['id']}, seed {config['seed']}")
         ax.legend()
         return ax
 

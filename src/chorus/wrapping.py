@@ -28,7 +28,13 @@ def _indent(line: str) -> str:
 def say(text: str, stream: TextIO | None = None) -> None:
     """Print sentences, at once; standard output unless another stream is given."""
     stream = stream or sys.stdout
-    print(wrap(text, shutil.get_terminal_size().columns) if stream.isatty() else text, file=stream, flush=True)
+    lines = wrap(text, shutil.get_terminal_size().columns) if stream.isatty() else text.replace(_GLUE, " ")
+    print(lines, file=stream, flush=True)
+
+
+def unbroken(command: str) -> str:
+    """A command for a sentence of `say`, without a line break in it, so that it can be copied."""
+    return command.replace(" ", _GLUE)
 
 
 def say_next(command: str, meaning: str = "") -> None:

@@ -10,6 +10,7 @@ import pytest
 
 import chorus
 from chorus.envs import given
+from chorus.runs.progress import Silent
 from running import environment, logs
 
 OPTIONS = {
@@ -74,6 +75,19 @@ def test_callbacks_see_every_episode_and_iteration_and_may_stop_the_run(probe_ru
 
 
 @pytest.mark.slow
+def test_the_first_gradient_step_is_announced_because_it_compiles(tmp_path, monkeypatch):
+    phases = []
+
+    class Phases(Silent):
+        def phase(self, name):
+            phases.append(name)
+
+    monkeypatch.setattr("chorus.api.for_terminal", lambda quiet: Phases())
+    chorus.train("double-dqn", World, scale="smoke", out=tmp_path, **TINY)
+    assert phases[:2] == ["training", "compiling"] and phases.count("compiling") == 1
+
+
+@pytest.mark.slow
 def test_what_a_callback_raises_is_raised_after_the_iteration_was_saved(tmp_path):
     def fail(record):
         raise RuntimeError(f"at step {record['step']}")
@@ -100,6 +114,7 @@ def test_a_run_is_a_path_with_numbers_curves_and_an_agent(probe_run, monkeypatch
     assert len(evaluation.returns) == 20 and evaluation.interval[0] <= evaluation.mean <= evaluation.interval[1]
     axes = run.plot("individual")
     assert list(axes.lines[0].get_xdata()) == list(step) and axes.get_xlabel() == "agent steps"
+    assert axes.get_title() == "bootstrapped-dqn on Probe/Discount-v0, seed 3"
     monkeypatch.setitem(sys.modules, "pandas", None)
     assert run.metrics()["step"].tolist() == table["step"].tolist()
 
@@ -130,10 +145,10 @@ def test_an_environment_that_cannot_be_handed_over_needs_this_process(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-# As in a notebook: JAX has computed with other threads, and the class can be imported by nobody.
+# As in a notebook: JAX has computed with other threads, and the classes can be imported by nobody.
 NOTEBOOK = """
 import sys
-import gymnasium, jax
+import flax.linen as nn, gymnasium, jax
 import chorus
 
 jax.numpy.arange(3).sum()
@@ -148,13 +163,20 @@ class Corridor(gymnasium.Env):
         self.left -= 1
         return self.observation_space.low, 1.0, self.left == 0, False, {}
 
-options = dict(scale="smoke", out=sys.argv[1], quiet=True, total_steps=400, iteration_steps=200, max_episode_steps=20)
+class Torso(nn.Module):
+    @nn.compact
+    def __call__(self, x):
+        return nn.relu(nn.Dense(8)(x))
+
+budget = dict(total_steps=400, iteration_steps=200, max_episode_steps=20)
+options = dict(torso=Torso(), scale="smoke", out=sys.argv[1], quiet=True, **budget)
 run = chorus.train("double-dqn", Corridor, on_iteration=lambda record: False, **options)
 assert run.state == "stopped", run.status
 again = chorus.train("double-dqn", Corridor, resume=True, tensorboard=True, **options)
 assert again == run and run.scores() == {"individual": 5.0}, run.scores()
 assert list((run / "tensorboard").iterdir()), "trackers of a run that is resumed"
-assert run.player().predict(run.player().observation_example())[0] in (0, 1)
+player = run.player(torso=Torso())
+assert player.predict(player.observation_example())[0] in (0, 1)
 """
 
 
@@ -205,6 +227,8 @@ def test_what_goes_wrong_in_the_process_is_said_here(tmp_path, capsys):
         ({"on_episode": 3}, "on_episode is 3; it must be a function"),
         ({"members": "three"}, "members is 'three', which cannot be read: 'three' is not a whole number"),
         ({"members": 2.5}, "config.agent.members is 2.5; it must be of type int"),
+        ({"scale": "huge"}, "scale is 'huge'; it must be one of smoke, laptop, paper"),
+        ({"hyperparameters": "book"}, "hyperparameters is 'book'; it must be one of code, table"),
         ({"membres": 3}, "the option 'membres' is not known; did you mean 'members'?"),
         ({"config": {"agent": {"memberss": 3}}}, "config.agent.memberss is not known; did you mean 'members'?"),
         ({"config": {"seed": "x"}}, "config.seed is 'x'; it must be of type int"),
@@ -215,7 +239,7 @@ def test_what_goes_wrong_in_the_process_is_said_here(tmp_path, capsys):
 def test_wrong_arguments_get_the_sentences_of_the_command_line(tmp_path, wrong, sentence):
     with pytest.raises(chorus.ChorusError) as refused:
         chorus.train(**{"preset": "cerl", "env": "Probe/Discount-v0", "out": tmp_path / "out", **wrong})
-    assert sentence in str(refused.value)
+    assert sentence in str(refused.value) and "cannot be used: config.agent.members is" not in str(refused.value)
     assert not (tmp_path / "out").exists()
 
 

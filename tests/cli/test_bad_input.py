@@ -30,6 +30,7 @@ WRONG_OPTIONS = [
     (("dqn", "--env", "CartPole-v1"), ("'dqn'", "did you mean 'double-dqn'?")),
     (("cerl,tandem", "--env", "CartPole-v1"), ("2 presets", "`chorus sweep --preset cerl tandem --env ID`")),
     (("cerl", "CartPole-v1"), ("'CartPole-v1'", "`chorus train cerl --env CartPole-v1 ")),
+    (("CartPole-v1", "cerl"), ("'cerl' has no option", "`chorus train cerl --env CartPole-v1 --out")),
     (("cerl", "--env", "Breakout"), ("'Breakout'", "MinAtar/Breakout-v1 or ALE/Breakout-v5", "give one")),
     (("cerl", "--env", "breakout"), ("'breakout'", "MinAtar/Breakout-v1 or ALE/Breakout-v5", "give one")),
     ((), ("a preset is missing", "chorus list")),

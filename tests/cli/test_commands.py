@@ -37,7 +37,7 @@ def test_the_report_of_a_run_shows_final_scores_and_what_to_do_next(finished, ca
     text = capsys.readouterr().out
     assert f"{finished} has ended already" in text
     # Probe/Discount pays 1 an episode whatever one does.
-    assert re.search(r"individual +1\.00 +final score: mean of the last 1 of 8 evaluations", text)
+    assert re.search(r"individual +1\.00 +final score: the last of 8 evaluations", text)
     assert re.search(r"aggregate +1\.00", text)
     assert f"next: chorus evaluate {finished}" in text
 
@@ -217,7 +217,7 @@ def test_without_a_terminal_progress_is_plain_lines(tmp_path):
     done = chorus("train", *RUNS["probe"], "--seed", "3", "--out", tmp_path)
     assert done.returncode == 0
     lines = done.stderr.splitlines()
-    assert lines[0].startswith("bootstrapped-dqn on Probe/Discount-v0, seed 3, smoke scale: 2 member(s), 1,600 agent")
+    assert lines[0].startswith("bootstrapped-dqn on Probe/Discount-v0, seed 3, smoke scale: 2 members, 1,600 agent")
     assert lines[1] == f"writing to {run_of(tmp_path)}"
     assert "\x1b" not in done.stderr + done.stdout and "\r" not in done.stderr
     assert "(finished)" in done.stdout

@@ -113,6 +113,13 @@ def test_lr_is_the_learning_rate(capsys):
     assert shown[0] == shown[1] == shown[2] and '"learning_rate": 0.01' in shown[0]
 
 
+def test_show_ends_with_the_command_that_trains_what_it_shows(capsys):
+    words = ["--scale", "smoke", "--lr", "0.01"]
+    assert main(["show", "cerl", *words]) == 0
+    said = capsys.readouterr().out.splitlines()[-1]
+    assert said == f"next: chorus train cerl {' '.join(words)} --env MinAtar/Breakout-v1"
+
+
 def test_bash_completes_commands_options_and_values(capsys):
     assert main(["completion", "bash"]) == 0
     script = capsys.readouterr().out

@@ -80,7 +80,8 @@ def test_without_a_command_the_help_shows_all_of_them(capsys):
     assert main([]) == 0
     text = capsys.readouterr().out
     for command, (_, summary) in COMMANDS.items():
-        assert command in text and summary in text
+        assert f"    {command:<12}{summary}\n" in text
+    assert all(len(line) <= 80 for line in text.splitlines())
 
 
 def test_the_version_is_the_packages(capsys):

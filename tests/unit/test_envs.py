@@ -175,7 +175,8 @@ def test_a_slip_of_the_finger_is_answered_with_what_was_meant(name, meant):
 
 def test_several_environments_in_one_name_are_for_a_sweep():
     with pytest.raises(
-        ChorusError, match="are 2 environments; for several use `chorus sweep --env Breakout CartPole-v1`"
+        ChorusError,
+        match="are 2 environments; for several use `chorus sweep --preset PRESET --env Breakout CartPole-v1`",
     ):
         describe("Breakout,CartPole-v1")
 

@@ -59,3 +59,15 @@ def test_lines_say_the_same_every_ten_seconds_and_at_the_end(clock):
         f"{NAME}: step 2,000 of 2,000 (100%), 95 steps/s, return 10.50, eval individual 12.50 aggregate "
         "12.50, epsilon 0.05"
     )
+
+
+def test_the_first_gradient_step_compiles_and_is_no_part_of_the_rate(clock):
+    state = progress._State(NAME, 0, 2_000)
+    state.advance(100)
+    state.enter(progress.COMPILING)
+    clock[0] += 30
+    assert state.phase == "compiling" and state.pace() == []
+    state.advance(200)
+    clock[0] += 2
+    state.advance(300)
+    assert state.phase == "training" and state.pace()[0] == "50 steps/s"

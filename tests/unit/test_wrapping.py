@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from chorus.wrapping import say, say_next, wrap
+from chorus.wrapping import say, say_next, unbroken, wrap
 
 SENTENCE = (
     "chorus: --track needs wandb, which is not usable here (No module named 'wandb'); please install it with "
@@ -46,3 +46,16 @@ def test_the_next_command_is_one_line(monkeypatch, capsys):
     monkeypatch.setattr("shutil.get_terminal_size", lambda: os.terminal_size((80, 24)))
     say_next(command, "a report of every run there")
     assert capsys.readouterr().out == f"next: {command}\n      a report of every run there\n"
+
+
+@pytest.mark.parametrize("on_terminal", [True, False])
+def test_a_command_inside_a_sentence_stays_whole(monkeypatch, on_terminal):
+    class Stream(io.StringIO):
+        def isatty(self) -> bool:
+            return on_terminal
+
+    monkeypatch.setattr("shutil.get_terminal_size", lambda: os.terminal_size((80, 24)))
+    stream, command = Stream(), "chorus sweep --preset cerl --env MinAtar/Breakout-v1 --seeds 5"
+    say(f"\nstopped; 0 of 5 runs have ended, and their checkpoints are kept. Resume with: {unbroken(command)}", stream)
+    lines = stream.getvalue().splitlines()
+    assert lines[-1] == command if on_terminal else lines[1].endswith(f"kept. Resume with: {command}")

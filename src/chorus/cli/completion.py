@@ -12,10 +12,11 @@ SHELLS = ("bash", "zsh", "fish")
 def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
     parser.description = "Print a script that completes commands, options, presets and environments."
     parser.add_argument("shell", choices=SHELLS, metavar="SHELL", help="the shell: bash, zsh or fish")
-    parser.epilog = (
-        'bash: eval "$(chorus completion bash)" in ~/.bashrc; zsh: the same with zsh in ~/.zshrc; '
-        "fish: chorus completion fish > ~/.config/fish/completions/chorus.fish"
-    )
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = """to install it:
+  bash  put this into ~/.bashrc:  eval "$(chorus completion bash)"
+  zsh   put this into ~/.zshrc:   eval "$(chorus completion zsh)"
+  fish  chorus completion fish > ~/.config/fish/completions/chorus.fish"""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from chorus.cli.tracking_options import add_tracking, tracking_from
 from chorus.cli.train_options import add_out, whole
 from chorus.errors import ChorusError
 from chorus.scheduling.engines import ENGINES, engine_options, read_options
-from chorus.wrapping import say
+from chorus.wrapping import say, unbroken
 
 if TYPE_CHECKING:
     from chorus.analysis.shipped import Beside
@@ -110,9 +110,9 @@ def run_jobs(
             result = run_grid(jobs, engine, quiet=args.quiet, title=title, on_end=on_end)
     except KeyboardInterrupt:
         ended = sum(job.has_ended for job in jobs)
-        print(
+        say(
             f"\nstopped; {ended} of {len(jobs)} runs have ended, and {engine.after_interrupt()}. "
-            f"Resume with: {this_command()}"
+            f"Resume with: {unbroken(this_command())}"
         )
         raise SystemExit(INTERRUPTED) from None
     _print_outcome(result)
@@ -218,7 +218,7 @@ def _print_outcome(result: "GridResult") -> None:
         print(f"  {failure.job.name} failed:")
         print("\n".join(f"    {line}" for line in failure.problem.splitlines()))
     if result.failures:
-        print(f"retry the failed runs with the same command: {this_command()}")
+        say(f"retry the failed runs with the same command: {unbroken(this_command())}")
 
 
 def suggested(*words: str, **given: object) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chorus.cli.list_runs import SORTS, print_runs
-from chorus.wrapping import say
+from chorus.wrapping import say, unbroken
 
 if TYPE_CHECKING:
     from chorus.config.schema import Scale
@@ -181,9 +181,9 @@ def _studies(args: argparse.Namespace) -> None:
     else:
         for name, title, progress, covered, cost in lines:
             print(f"{name:<16} {title:<47} {progress:<18} {covered:<12} {cost}")
-    print(f"\n{_SHIPPED}")
+    say(f"\n{_SHIPPED}")
     command = suggested("reproduce", "figure2", scale=args.scale, device=args.device, out=args.out)
-    print(f"{args.scale} scale, runs in {args.out}; next: {command}")
+    say(f"{args.scale} scale, runs in {args.out}; next: {unbroken(command)}")
 
 
 def study_lines(out: Path, scale: "Scale", device: str | None) -> list[tuple[str, str, str, str, str]]:

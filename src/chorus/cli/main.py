@@ -33,11 +33,19 @@ COMMANDS = {
     "completion": ("chorus.cli.completion", "completion of commands and options for your shell"),
 }
 _EPILOG = """first steps:
-  chorus demo                                    the curse, in about ten minutes
-  chorus train cerl --env CartPole-v1 --scale smoke      a run in about 20 seconds
-  chorus list                                    what else there is
-  chorus show cerl                               what an algorithm is made of
+  chorus demo                                        the curse, in ten minutes
+  chorus train cerl --env CartPole-v1 --scale smoke  a run, in 20 seconds
+  chorus list                                        what else there is
+  chorus show cerl                                   what CERL is made of
 """
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Every command and its summary on one line."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog)
+        self._action_max_length = 4 + max(map(len, COMMANDS))
 
 
 class Parser(argparse.ArgumentParser):
@@ -53,7 +61,7 @@ def build_parser(command: str | None, given: Sequence[str] = ()) -> argparse.Arg
         prog="chorus",
         description="Ensemble-based exploration in deep reinforcement learning.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Help,
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="store_true", help="print the version and stop")
@@ -177,8 +185,7 @@ def _about_unknown(word: str, command: str | None, given: Sequence[str]) -> str:
         return f"'{word}' is not an option of `chorus`; `chorus --help` shows what can be given"
     name = word.split("=")[0]
     if command == "train" and not word.startswith("-") and not any(one.partition("=")[0] == "--env" for one in given):
-        place = list(given).index(word)
-        again = shlex.join([*given[:place], "--env", *given[place:]])
+        again = _with_env(list(given), word)
         return f"'{word}' has no option before it; if it is the environment, write `chorus {again}`"
     parser = Parser(add_help=False)
     importlib.import_module(COMMANDS[command][0]).configure(parser, given)
@@ -186,6 +193,18 @@ def _about_unknown(word: str, command: str | None, given: Sequence[str]) -> str:
     hint = closest(name, options)
     remedy = f"did you mean '{hint}'?" if hint else f"`chorus {command} --help` lists the options"
     return f"'{word}' is not an option of `chorus {command}`; {remedy}"
+
+
+def _with_env(given: list[str], word: str) -> str:
+    """The words of `chorus train` with the environment as an option; it may have been given before the preset."""
+    import chorus.config.catalogue  # noqa: F401 - registers the presets
+    from chorus.config.presets import PRESETS
+
+    place = given.index(word)
+    before, after = given[:place], given[place + 1 :]
+    if word.casefold() in PRESETS and before[-2:-1] == ["train"]:
+        return shlex.join([*before[:-1], word, "--env", before[-1], *after])
+    return shlex.join([*before, "--env", word, *after])
 
 
 def entry() -> NoReturn:

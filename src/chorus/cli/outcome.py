@@ -12,25 +12,27 @@ from chorus.runs.logs import final_returns
 from chorus.runs.progress import ProgressView
 from chorus.runs.run_directory import RunDirectory
 from chorus.runs.timings import disk_use
+from chorus.wrapping import say, unbroken
 
 
 def announce(resolved: Resolved, path: Path, progress: ProgressView) -> None:
     """Print what is about to run and the limits that a scale changed."""
     config = resolved.config
-    say = progress.say
-    say(
-        f"{config.preset} on {config.env.id}, seed {config.seed}, {config.scale} scale: {config.agent.members} "
-        f"member(s), {config.schedule.total_steps:,} agent steps in {config.schedule.iterations} iterations"
+    tell, members = progress.say, config.agent.members
+    tell(
+        f"{config.preset} on {config.env.id}, seed {config.seed}, {config.scale} scale: {members} "
+        f"member{'s' if members > 1 else ''}, {config.schedule.total_steps:,} agent steps in "
+        f"{config.schedule.iterations} iterations"
     )
     if config.env.max_episode_steps is not None:
-        say(f"episodes are cut after {config.env.max_episode_steps:,} agent steps (a truncation: values bootstrap)")
+        tell(f"episodes are cut after {config.env.max_episode_steps:,} agent steps (a truncation: values bootstrap)")
     if resolved.spec.max_episode_steps is None:
         cap = config.evaluation.max_episode_steps
-        say(
+        tell(
             f"this environment has no time limit: evaluation cuts episodes after {cap:,} agent steps; "
             "--max-episode-steps gives training and evaluation another limit"
         )
-    say(f"writing to {path}")
+    tell(f"writing to {path}")
 
 
 @contextlib.contextmanager
@@ -46,7 +48,8 @@ def stoppable(path: Path) -> Iterator[None]:
 
 def _end_stopped(path: Path, lost: str) -> NoReturn:
     saved = RunDirectory(path).read_status().get("iteration", 0)
-    print(f"\nstopped; saved up to iteration {saved}, {lost}. Resume with: {suggested('resume', str(path))}")
+    command = unbroken(suggested("resume", str(path)))
+    say(f"\nstopped; saved up to iteration {saved}, {lost}. Resume with: {command}")
     raise SystemExit(INTERRUPTED)
 
 
@@ -55,7 +58,7 @@ def report(path: Path) -> int:
     status = RunDirectory(path).read_status()
     scores, window = final_returns(path)
     for name, value in scores.items():
-        print(f"  {name:<16} {value:10.2f}   final score: mean of the {window} evaluations")
+        print(f"  {name:<16} {value:10.2f}   final score: {window.words}")
     for member in status.get("diverged_members", []):
         print(f"  member {member} diverged")
     if sizes := disk_use(path):

@@ -20,13 +20,14 @@ def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
     """Declares the command's arguments; nothing heavy is imported before it runs."""
     parser.description = (
         "Write one self-contained HTML page about finished, running or failed runs: is there a curse of "
-        "diversity, how large is it, and what gives it back; with figures, tables, configurations and the data "
+        "diversity, how large is it, and what helps; with figures, tables, configurations and the data "
         "behind each figure."
     )
     parser.add_argument(
         "runs",
         nargs="+",
         type=Path,
+        metavar="RUNS",
         help="run directories, or folders that hold run directories at any depth",
     )
     parser.add_argument(

@@ -2,6 +2,7 @@
 
 import argparse
 import dataclasses
+import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -22,12 +23,12 @@ def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
     parser.epilog = "Without --env the configuration is that of MinAtar/Breakout-v1, or of Hopper-v4 for SAC."
     add_run_options(parser, given)
     parser.add_argument("--json", action="store_true", help="only the configuration, as a config.json")
+    parser.set_defaults(typed=tuple(given))
 
 
 def run(args: argparse.Namespace) -> int:
     import json
 
-    from chorus.cli.grid import suggested
     from chorus.config.identity import run_name
     from chorus.config.presets import PRESETS, find_preset
     from chorus.config.resolution import read_file, resolve
@@ -39,8 +40,10 @@ def run(args: argparse.Namespace) -> int:
             print_component(component)
         return 0
     preset = find_preset(args.preset)
+    typed = list(args.typed)
     if args.env is None and not read_file(args.config).get("env"):
         args.env = preset.home
+        typed += ["--env", preset.home]
     resolved = resolve(request_from(args))
     if args.json:
         print(json.dumps(resolved.config.to_json(), indent=2))
@@ -58,9 +61,14 @@ def run(args: argparse.Namespace) -> int:
         print(f"  {path:<{width}}  {text:<24} {resolved.sources.get(path, 'given')}")
     print(f"\nparameters: {count_parameters(resolved.config, resolved.spec):,}")
     print(f"run name: {run_name(resolved)}")
-    plugins = [word for name in args.plugin for word in ("--plugin", name)]
-    print(f"next: {suggested('train', preset.name, *plugins, env=resolved.config.env.id)}")
+    print(f"next: {_train_command(typed)}")
     return 0
+
+
+def _train_command(typed: list[str]) -> str:
+    """The command that trains what is shown."""
+    place = typed.index("show")
+    return shlex.join(["chorus", *typed[:place], "train", *typed[place + 1 :]])
 
 
 def _print_diff(config: "RunConfig", parent: "Preset") -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import chorus.config.catalogue  # noqa: F401 - registers the presets
 from chorus.config.codec import decode
@@ -118,8 +118,9 @@ def _start(request: Request, stored: dict[str, Any], problems: _Problems) -> _St
     scale: Scale = request.scale or stored.get("scale") or "laptop"
     hyperparameters: Hyperparameters = request.hyperparameters or stored.get("hyperparameters") or "code"
     seed = request.seed if request.seed is not None else stored.get("seed", 0)
-    problems.catch(lambda: _check_head({"scale": scale, "hyperparameters": hyperparameters}, "what was asked for"))
-    if preset is None or spec is None or scale not in SCALES:
+    for name, value, annotation in (("scale", scale, Scale), ("hyperparameters", hyperparameters, Hyperparameters)):
+        decode(annotation, value, name, problems)
+    if preset is None or spec is None or {scale, hyperparameters} - {*SCALES, *get_args(Hyperparameters)}:
         problems.raise_any()
     assert preset is not None and spec is not None
     return _Start(preset, spec, scale, hyperparameters, seed)
@@ -231,7 +232,9 @@ def _with_options(
             _put(tree, path, own)
         for one, own in within:
             _put(tree, one.path, own)
-        config = lay_over(config, tree, sources, GIVEN, problems)
+        wrong: list[str] = []
+        config = lay_over(config, tree, sources, GIVEN, wrong)
+        problems += [one.removeprefix(f"{GIVEN} cannot be used: ") for one in wrong]
     return config
 
 

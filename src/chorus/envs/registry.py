@@ -143,7 +143,8 @@ def describe(env_id: str, max_episode_steps: int | None = None) -> EnvSpec:
     if "," in env_id:
         several = env_id.replace(",", " ").split()
         raise ChorusError(
-            f"'{env_id}' are {len(several)} environments; for several use `chorus sweep --env {' '.join(several)}`"
+            f"'{env_id}' are {len(several)} environments; for several use "
+            f"`chorus sweep --preset PRESET --env {' '.join(several)}`"
         )
     if ":" not in env_id and env_id not in gymnasium.registry and (like := _closest_id(env_id)):
         raise ChorusError(

@@ -207,6 +207,10 @@ class FinalWindow:
     def __str__(self) -> str:
         return f"last {self.last} of {self.of}"
 
+    @property
+    def words(self) -> str:
+        return f"mean of the {self} evaluations" if self.last > 1 else f"the last of {self.of} evaluations"
+
 
 def final_evaluations(config: dict[str, Any]) -> int:
     """The number of last evaluations that a run's final score is the mean of.

@@ -23,6 +23,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
+import cloudpickle
+
 from chorus.envs.given import hand_over, take_over
 from chorus.errors import ChorusError, ChorusWarning, warn
 from chorus.networks.torsos import custom
@@ -95,21 +97,15 @@ def train_apart(
 
 
 def _pickled(torso: FlaxTorso) -> bytes:
-    modules = torso if isinstance(torso, tuple) else (torso,)
-    reason = next((f"{type(one).__name__} is defined in __main__" for one in modules if _is_main(one)), None)
+    """With the code of classes that only this program knows, such as those of a notebook."""
     try:
-        if reason is None:
-            return pickle.dumps(torso)
+        code: bytes = cloudpickle.dumps(torso)
     except Exception as problem:
-        reason = str(problem)
-    raise ChorusError(
-        f"this torso cannot be handed to another process ({reason}); put its class into a module that can be "
-        "imported, or pass in_process=True"
-    )
-
-
-def _is_main(module: object) -> bool:
-    return type(module).__module__ == "__main__"
+        raise ChorusError(
+            f"this torso cannot be handed to another process ({problem}); put its class into a module that can be "
+            "imported, or pass in_process=True"
+        ) from problem
+    return code
 
 
 class _Follower:

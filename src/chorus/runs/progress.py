@@ -33,7 +33,7 @@ class ProgressView(Protocol):
     def advance(self, step: int) -> None: ...
 
     def phase(self, name: str) -> None:
-        """What is going on: training, evaluating, saving."""
+        """What is going on: compiling, training, evaluating, saving."""
         ...
 
     def episode(self, record: Mapping[str, Any]) -> None:
@@ -117,6 +117,8 @@ class _State:
     def enter(self, phase: str) -> None:
         """The first training of a process compiles before its first step."""
         self.phase = COMPILING if phase == "training" and self._first is None else phase
+        if phase == COMPILING:
+            self._first = None
 
     def episode(self, record: Mapping[str, Any]) -> None:
         self._returns.append(float(record["return"]))

@@ -59,7 +59,8 @@ def stay_on_cpu(threads: int) -> None:
 
 def _unusable(device: str, why: str) -> ChorusError:
     return ChorusError(
-        f"--device {device} is not usable here ({why}); use --device cpu, or install JAX for your accelerator"
+        f"--device {device} is not usable here ({why}); use --device cpu, or install JAX for it, "
+        'such as `pip install "chorus-rl[cuda12]"` for NVIDIA on Linux'
     )
 
 

@@ -22,7 +22,7 @@ from chorus.randomness import entropy, generator, init_key, stream_key
 from chorus.replay.layout import RingLayout
 from chorus.replay.ring import Ring
 from chorus.runs.episode_log import EpisodeLog, Windows, episode_line
-from chorus.runs.progress import ProgressView, duration
+from chorus.runs.progress import COMPILING, ProgressView, duration
 from chorus.runs.resources import allocated_bytes
 from chorus.runs.resuming import Complete, Resumed, find_resumable
 from chorus.runs.run_directory import RunDirectory
@@ -79,6 +79,8 @@ class Training:
     keep_replay: bool = False
     seconds_per_step: float | None = None
     """Of the iteration before, without evaluation; None in the first one of a process."""
+    has_learnt: bool = False
+    """Whether this process has taken a gradient step; the first one is compiled."""
 
     def run(self) -> dict[str, Any]:
         """Train to the end and return the run's last status; the directory must be locked."""
@@ -201,7 +203,7 @@ class Training:
         windows = Windows(self.trackers, self.loop.schedule.total_steps, first)
         for event in self.loop.run(state, ring, iteration, keys, rng, first):
             if isinstance(event, Learned):
-                learned, updates = event, event.updates
+                learned, updates, self.has_learnt = event, event.updates, True
                 batches.record(event.origins)
                 continue
             last = event.step
@@ -214,6 +216,8 @@ class Training:
                 self.progress.episode(line)
             windows.record(event.step, finished)
             self.progress.advance(event.step)
+            if not self.has_learnt and self.loop.updates_due(event.step) > updates:
+                self.progress.phase(COMPILING)
             if self.stop.asked and not self.stop.announced:
                 self._announce_stop(iteration, last)
         windows.end(last)
