@@ -43,6 +43,8 @@ DOPAMINE_TRAINING = {"charts/episodic_return": "Train/AverageReturns", "losses/t
 _IMPORTED_METRIC = "eval/individual/episodic_return"
 DOPAMINE_ITERATION_STEPS = 250_000
 DOPAMINE_ACTION_REPEAT = 4
+# Names that an array cannot have: NumPy's own arguments, and the columns' names.
+_TAKEN_BY_SAVEZ = ("file", "args", "allow_pickle", "environments")
 _CSV_COLUMNS = ("env", "algorithm", "return")
 
 
@@ -88,7 +90,12 @@ def export_rliable(dataset: Dataset, path: Path) -> Path:
     Missing runs are NaN.
     """
     results = Results(dataset)
-    matrices = {series.label.replace("/", "-"): results.score_matrix(series, results.envs) for series in results.series}
+    matrices: dict[str, np.ndarray] = {}
+    for series in results.series:
+        name = series.label.replace("/", "-")
+        while name in matrices or name in _TAKEN_BY_SAVEZ:
+            name += "_"
+        matrices[name] = results.score_matrix(series, results.envs)
     with replacing(path) as file:
         np.savez(file, environments=np.array(results.envs), **matrices)  # type: ignore[arg-type]
     return path
