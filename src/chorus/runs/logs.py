@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from chorus.errors import ChorusError
-from chorus.files import parse_json
+from chorus.files import check_regular, parse_json
 from chorus.runs.published import read_log
 from chorus.runs.run_directory import RunDirectory
 
@@ -31,6 +31,8 @@ _MUJOCO = re.compile(
 )
 # Counts pass through float64 columns, which represent integers exactly up to here.
 LARGEST_COUNT = 2**52
+# Tables sort by seeds as floating-point numbers, which cannot hold integers of hundreds of digits.
+_LARGEST_SEED = 2**128
 _FIELDS = itemgetter("metric", "iteration", "step", "frames", "value")
 # `last_step` reads this many bytes from the end of a log: many times its longest line.
 _TAIL_BYTES = 4_096
@@ -132,6 +134,7 @@ def env_id(config: dict[str, Any]) -> str:
 def read_object(path: Path, problems: list[str]) -> dict[str, Any]:
     """A JSON object; empty if it cannot be read, with a sentence in `problems`."""
     try:
+        check_regular(path)
         content = parse_json(path.read_bytes())
     except FileNotFoundError:
         problems.append(f"{path.name} is missing")
@@ -192,6 +195,7 @@ def last_step(log: Path) -> int:
 def _tail(log: Path) -> bytes:
     if not log.exists():
         return read_log(log)[-_TAIL_BYTES:]
+    check_regular(log)
     with log.open("rb") as file:
         file.seek(max(0, file.seek(0, 2) - _TAIL_BYTES))
         return file.read()
@@ -249,8 +253,10 @@ def read_records(log: Path) -> Iterator[dict[str, Any]]:
 
 def read_visits(run: Path) -> np.ndarray | None:
     """The map of visits of a run; None if it has none, or one that cannot be read."""
+    path = run / "visits.json"
     try:
-        visits = np.array(parse_json((run / "visits.json").read_bytes())["visits"], dtype=np.float64)
+        check_regular(path)
+        visits = np.array(parse_json(path.read_bytes())["visits"], dtype=np.float64)
     except (OSError, ValueError, KeyError, TypeError, OverflowError):
         return None
     sound = visits.ndim == 2 and visits.size > 0 and np.isfinite(visits).all() and visits.min() >= 0
@@ -325,7 +331,7 @@ def _text(value: Any, default: str) -> str:
 
 
 def _seed(value: Any, problems: list[str]) -> int:
-    if isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST_SEED:
         return value
-    problems.append(f"config.json gives no whole number as seed (found {value!r}); counted as seed 0")
+    problems.append(f"config.json gives no usable number as seed (found {str(value)[:50]}); counted as seed 0")
     return 0
