@@ -9,7 +9,7 @@ from chorus.analysis.exchange import _write_csv, load_curves
 from chorus.cli.main import main
 from chorus.config.resolution import Request, read_file, resolve
 from chorus.errors import ChorusError
-from chorus.runs.logs import MetricNames, read_run, read_visits
+from chorus.runs.logs import MetricNames, read_metrics, read_run, read_visits
 from chorus.runs.run_directory import RunDirectory
 from chorus.runs.timings import disk_use, recorded_seconds, training_seconds_per_step
 from chorus.training import checkpoint
@@ -106,6 +106,8 @@ def test_configuration_files_that_nobody_would_write_are_refused(tmp_path, name,
         ("curve.csv", f"env,algorithm,step,return\nA,B,{DIGITS},1\n", "line 2"),
         ("curve.csv", f"env,algorithm,step,return\nA,{'x' * 200_000},1,1\n", "field larger than"),
         ("curve.csv", "env,algorithm,step,return\nA,B,-5,1\n", "not a count"),
+        ("curve.csv", "step,return,env,algorithm\n1,2\n", "line 2 names no environment"),
+        ("curve.csv", "env,algorithm,step,return\nA,B,1,1e308\n", "too large"),
         ("curve.json", DEEP, "nested too deeply"),
         ("curve.json", '[{"Agent": "A", "Iteration": 1e999, "Value": 1}]', "not a Dopamine"),
         ("curve.json", f'[{{"Agent": "A", "Iteration": {DIGITS}, "Value": 1}}]', "not a Dopamine"),
@@ -129,8 +131,8 @@ def test_a_request_of_wrong_types_is_refused(field, value):
         Request(**{"preset": "cerl", "env": "CartPole-v1", field: value})
 
 
-@pytest.mark.parametrize("given", [{"out": 3}, {"out": b"x"}, {"out": "a\0b"}, {"config": 3}, {"config": ["x"]}, {"plugins": 3},
-                                   {"plugins": [3]}, {"seed": "x"}, {"members": object()}])  # fmt: skip
+@pytest.mark.parametrize("given", [{"out": 3}, {"out": b"x"}, {"out": "a\0b"}, {"config": 3}, {"config": ["x"]},
+                                   {"plugins": 3}, {"plugins": [3]}, {"seed": "x"}, {"members": object()}])  # fmt: skip
 def test_train_refuses_wrong_types_before_anything_is_written(tmp_path, monkeypatch, given):
     import chorus
 
@@ -193,3 +195,11 @@ def test_a_name_that_no_file_can_have_is_one_sentence(capsys, command):
     assert main([*command, "x" * 300]) == 2
     said = capsys.readouterr().err
     assert "File name too long" in said and len(said.splitlines()) == 1
+
+
+@pytest.mark.parametrize("value", ["1e308", "-1e308", "9" * 200])
+def test_values_whose_sums_overflow_are_damaged_lines(tmp_path, value):
+    line = '{{"iteration": {0}, "step": {0}, "frames": {0}, "metric": "m", "value": {1}}}'
+    (tmp_path / "metrics.jsonl").write_text("\n".join([line.format(1, value), line.format(2, "3.4e38")]))
+    columns, damaged, _ = read_metrics(tmp_path / "metrics.jsonl", MetricNames(), [])
+    assert columns.value.tolist() == [3.4e38] and damaged == 1

@@ -7,7 +7,6 @@ published values are returns during training; ours are evaluations. `chorus.anal
 import codecs
 import csv
 import json
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +20,7 @@ from chorus.analysis.wording import spreadsheet_cell
 from chorus.envs.atari_games import find_game
 from chorus.errors import ChorusError
 from chorus.files import parse_json, replacing, write_text
-from chorus.runs.logs import EVALUATION, LARGEST_COUNT, MetricColumns, Run
+from chorus.runs.logs import EVALUATION, LARGEST_COUNT, LARGEST_VALUE, MetricColumns, Run
 
 LONG_COLUMNS = ("run", "env", "algorithm", "seed", "iteration", "step", "frames", "metric", "value")
 # A score is the mean of the last `averaged` of a run's `evaluations`.
@@ -247,6 +246,8 @@ def read_csv(path: Path, text: str) -> list[ImportedCurve]:
             value = _finite(row["return"])
         except (ValueError, TypeError, KeyError, OverflowError) as error:
             raise ChorusError(f"{path}, line {line}: {error}; every field must be a number.") from error
+        if not (row["env"] and row["algorithm"]):
+            raise ChorusError(f"{path}, line {line} names no environment or no algorithm; it needs both.")
         key = (row["env"], row["algorithm"], seed)
         curve = found.setdefault(key, ImportedCurve(*key, path))
         curve.points.append((len(curve.points), step, frames, value))
@@ -268,8 +269,8 @@ def _count(value: Any) -> int:
 
 def _finite(value: Any) -> float:
     number = float(value)
-    if not math.isfinite(number):
-        raise ValueError(f"{value!r} is not finite")
+    if not abs(number) <= LARGEST_VALUE:
+        raise ValueError(f"{value!r} is not finite, or too large")
     return number
 
 

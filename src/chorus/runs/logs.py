@@ -5,7 +5,6 @@ so that one broken run does not hide the others. Damaged lines, such as the half
 counted. This module imports no JAX.
 """
 
-import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -31,6 +30,8 @@ _MUJOCO = re.compile(
 )
 # Counts pass through float64 columns, which represent integers exactly up to here.
 LARGEST_COUNT = 2**52
+# Sums and squares of larger values overflow; what float32 can hold is far smaller.
+LARGEST_VALUE = 1e150
 # Tables sort by seeds as floating-point numbers, which cannot hold integers of hundreds of digits.
 _LARGEST_SEED = 2**128
 _FIELDS = itemgetter("metric", "iteration", "step", "frames", "value")
@@ -306,7 +307,7 @@ def _all_rows(records: Iterable[Any], names: MetricNames) -> np.ndarray | None:
         table = np.array([list(map(numbers.__getitem__, metric)), *counts, value], dtype=np.float64).T
     except (TypeError, KeyError, ValueError, OverflowError):
         return None
-    sound = np.isfinite(table).all() and table[:, 1:4].min() >= 0 and table[:, 1:4].max() <= LARGEST_COUNT
+    sound = (np.abs(table) <= LARGEST_VALUE).all() and table[:, 1:4].min() >= 0 and table[:, 1:4].max() <= LARGEST_COUNT
     return table if sound else None
 
 
@@ -317,7 +318,7 @@ def _row(record: Any, names: MetricNames) -> tuple[int, int, int, int, float] | 
         frames = record.get("frames", step)
         if type(metric) is not str or not (type(iteration) is type(step) is type(frames) is int):
             return None
-        if type(value) not in (int, float) or not math.isfinite(value):
+        if type(value) not in (int, float) or not abs(value) <= LARGEST_VALUE:
             return None
         if min(iteration, step, frames) < 0 or max(iteration, step, frames) > LARGEST_COUNT:
             return None
