@@ -145,9 +145,11 @@ def resume(
     load_plugins(plugins)
     _env_id(env)
     path = as_path("run", run)
-    stored_id = RunDirectory(path).read_config().get("env", {}).get("id", "")
+    # What is no configuration is refused with a sentence when it is decoded.
+    stored = RunDirectory(path).read_config().get("env")
+    stored_id = str(stored.get("id", "")) if isinstance(stored, dict) else ""
     with _watched(quiet, on_episode, on_iteration) as (view, stop):
-        _resume(path, view, stop, torso, _trains_here(in_process), str(stored_id))
+        _resume(path, view, stop, torso, _trains_here(in_process), stored_id)
     return Run(path)
 
 

@@ -62,7 +62,7 @@ def read_value(name: str, value: Any) -> Any:
 
 
 def as_path(name: str, value: Any) -> Path:
-    if not isinstance(value, str | Path) or not str(value):
+    if not isinstance(value, str | Path) or not str(value) or "\0" in str(value):
         raise ChorusError(f"{name} is {value!r}; it must be a path")
     return Path(value)
 

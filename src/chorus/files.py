@@ -21,7 +21,7 @@ def discard_unfinished(directory: Path) -> None:
 
 def is_unfinished(path: Path) -> bool:
     """Whether this is the temporary name of a file that is being written."""
-    return path.name.startswith(".") and path.name.endswith(_ASIDE)
+    return path.name.startswith(".") and path.name.endswith(_ASIDE) and not path.is_dir()
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -84,6 +84,12 @@ def read_json(path: Path) -> Any:
     return parse_json(path.read_text(encoding="utf-8"))
 
 
+def check_regular(path: Path) -> None:
+    """Raise a ValueError for a pipe or a device, which may never end. What is missing or a folder fails when read."""
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise ValueError(f"{path.name} is a pipe or a device, not a file")
+
+
 def read_json_or_yaml(path: Path) -> Any:
     """A JSON file, or a YAML file if its name ends in .yaml or .yml; a ValueError if it is neither."""
     if path.suffix not in (".yaml", ".yml"):
@@ -141,6 +147,7 @@ def whole_lines(path: Path) -> int:
 
 def file_digest(path: Path, length: int | None = None) -> str:
     """SHA-256 of a file, or of its first `length` bytes."""
+    check_regular(path)
     with path.open("rb") as file:
         if length is None:
             return hashlib.file_digest(file, "sha256").hexdigest()

@@ -40,6 +40,11 @@ def test_configurations_from_elsewhere_have_no_tables(broken: dict) -> None:
     assert read_value_map(broken, 2) is None
 
 
+def test_an_ensemble_that_no_diagram_can_show_has_no_tables() -> None:
+    assert read_value_map(config("cross"), 10**12) is None
+    assert read_value_map(config("beside", first={"kind": "members"}, second={"kind": "members"}), 101) is None
+
+
 def test_shares_of_data(tmp_path: Path) -> None:
     SyntheticRun(preset="bootstrapped-dqn", options={"members": 4}).write(tmp_path)
     SyntheticRun(preset="tandem").write(tmp_path)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from synthetic_runs import SyntheticRun, write_study
 
-from chorus.analysis.exchange import dopamine_name, export_all, file_stem, load_curves
+from chorus.analysis.exchange import dopamine_name, export_all, export_rliable, file_stem, load_curves
 from chorus.analysis.grouping import find_comparison_groups
 from chorus.analysis.loading import Dataset, load_runs, merge
 from chorus.analysis.results import Results
@@ -149,3 +149,12 @@ def test_single_runs_still_export(tmp_path: Path) -> None:
     SyntheticRun(iterations=1, state="running").write(tmp_path / "runs")
     files = export_all(load_runs([tmp_path / "runs"]), tmp_path / "out")
     assert all(path.stat().st_size for path in files)
+
+
+@pytest.mark.parametrize("title", ["file", "args", "allow_pickle", "environments"])
+def test_algorithms_named_like_arguments_of_numpy_keep_their_matrices(tmp_path: Path, title: str) -> None:
+    SyntheticRun(preset="double-dqn", env="CartPole-v1", identity={"title": title}).write(tmp_path / "runs")
+    path = export_rliable(load_runs([tmp_path / "runs"]), tmp_path / "scores.npz")
+    with np.load(path, allow_pickle=False) as stored:
+        assert stored["environments"].tolist() == ["CartPole-v1"]
+        assert stored[f"{title}_"].shape == (1, 1)

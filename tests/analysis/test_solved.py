@@ -158,6 +158,14 @@ def test_an_unfinished_run_is_not_published(tmp_path: Path) -> None:
         publish(run, tmp_path / "published")
 
 
+@pytest.mark.parametrize("content", ["[]", "3", "{", "[" * 100_000])
+def test_a_status_that_is_no_object_is_one_sentence_of_publishing(tmp_path: Path, capsys, content) -> None:
+    run = SyntheticRun(env=ENVS[0], iteration_steps=1_000).write(tmp_path)
+    (run / "status.json").write_text(content)
+    assert main([str(run), str(tmp_path / "published")]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1 and not (tmp_path / "published").exists()
+
+
 @pytest.mark.parametrize("given", [[], ["one"], ["--help"], ["/no/such/run", "published"]])
 def test_mistakes_on_the_command_line_of_publishing_are_one_sentence(given, capsys) -> None:
     assert main(given) == 2

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from chorus.cli.main import main
+from chorus.runs.published import publish
 from chorus.runs.run_directory import RunDirectory
 from killing import before_the_first_checkpoint, kill_at
 from running import RUNS, background, listing, logs, status
@@ -91,6 +92,19 @@ def test_a_replay_is_kept_if_nothing_says_that_it_may_go(finished):
     (finished / "meta.json").unlink()
     assert main(["resume", str(finished)]) == 0
     assert (finished / "replay").exists()
+
+
+@pytest.mark.parametrize("harm", ["removed", "damaged"])
+def test_a_published_run_that_lost_its_status_does_not_start_again(finished, tmp_path, capsys, harm):
+    """It has compressed logs only; a new log beside them would take their place in every report."""
+    run = publish(finished, tmp_path / "published")
+    (run / "status.json").unlink()
+    if harm == "damaged":
+        (run / "status.json").write_text("{")
+    before = listing(run)
+    assert main(["resume", str(run), "--quiet"]) == 2
+    assert "has been trained and none of its checkpoints is intact" in capsys.readouterr().err
+    assert listing(run) == before
 
 
 def test_lines_that_cannot_be_read_show_nothing(tmp_path):

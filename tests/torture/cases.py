@@ -19,7 +19,10 @@ from killing import Instant, before_the_first_checkpoint, in_the_middle_of_an_it
 from running import ATARI, LOGS, SHORT_EPISODES, TINY, background, chorus
 from warm import WarmProcess
 
-ENVS = ("Probe/Discount-v0", "MinAtar/Asterix-v1", "CartPole-v1", "Pendulum-v1", "ALE/Breakout-v5", "Hopper-v4")
+ENVS = (
+    *("Probe/Discount-v0", "MinAtar/Asterix-v1", "CartPole-v1", "Pendulum-v1"),
+    *("ALE/Breakout-v5", "Hopper-v4", "DeepSea-5-v0"),
+)
 PROBE = ENVS[0]
 QUICK = ENVS[:4]
 

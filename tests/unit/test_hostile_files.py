@@ -1,6 +1,7 @@
 """Damaged or hostile files are skipped or refused with a sentence; they never become a traceback."""
 
 import json
+import os
 
 import pytest
 
@@ -8,6 +9,7 @@ from chorus.analysis.exchange import _write_csv, load_curves
 from chorus.cli.main import main
 from chorus.config.resolution import Request, read_file, resolve
 from chorus.errors import ChorusError
+from chorus.runs.logs import MetricNames, read_metrics, read_run, read_visits
 from chorus.runs.run_directory import RunDirectory
 from chorus.runs.timings import disk_use, recorded_seconds, training_seconds_per_step
 from chorus.training import checkpoint
@@ -104,6 +106,8 @@ def test_configuration_files_that_nobody_would_write_are_refused(tmp_path, name,
         ("curve.csv", f"env,algorithm,step,return\nA,B,{DIGITS},1\n", "line 2"),
         ("curve.csv", f"env,algorithm,step,return\nA,{'x' * 200_000},1,1\n", "field larger than"),
         ("curve.csv", "env,algorithm,step,return\nA,B,-5,1\n", "not a count"),
+        ("curve.csv", "step,return,env,algorithm\n1,2\n", "line 2 names no environment"),
+        ("curve.csv", "env,algorithm,step,return\nA,B,1,1e308\n", "too large"),
         ("curve.json", DEEP, "nested too deeply"),
         ("curve.json", '[{"Agent": "A", "Iteration": 1e999, "Value": 1}]', "not a Dopamine"),
         ("curve.json", f'[{{"Agent": "A", "Iteration": {DIGITS}, "Value": 1}}]', "not a Dopamine"),
@@ -127,8 +131,8 @@ def test_a_request_of_wrong_types_is_refused(field, value):
         Request(**{"preset": "cerl", "env": "CartPole-v1", field: value})
 
 
-@pytest.mark.parametrize("given", [{"out": 3}, {"out": b"x"}, {"config": 3}, {"config": ["x"]}, {"plugins": 3},
-                                   {"plugins": [3]}, {"seed": "x"}, {"members": object()}])  # fmt: skip
+@pytest.mark.parametrize("given", [{"out": 3}, {"out": b"x"}, {"out": "a\0b"}, {"config": 3}, {"config": ["x"]},
+                                   {"plugins": 3}, {"plugins": [3]}, {"seed": "x"}, {"members": object()}])  # fmt: skip
 def test_train_refuses_wrong_types_before_anything_is_written(tmp_path, monkeypatch, given):
     import chorus
 
@@ -142,3 +146,60 @@ def test_cells_that_a_spreadsheet_would_compute_are_quoted_and_numbers_are_not(t
     path = _write_csv(tmp_path / "out.csv", ("a", "b"), [("=1+1", -1.5), ("@x", 2), ("+x", "-y"), ("plain", "a=b")])
     assert path.read_text() == "a,b\n'=1+1,-1.5\n'@x,2\n'+x,'-y\nplain,a=b\n"
     assert [file.name for file in tmp_path.iterdir()] == ["out.csv"]
+
+
+@pytest.mark.parametrize("name", ["meta.json", "status.json", "metrics.jsonl", "metrics.jsonl.gz", "visits.json"])
+def test_a_pipe_in_place_of_a_file_keeps_nobody_waiting(tmp_path, capsys, name):
+    for run in ("first", "second"):
+        RunDirectory(tmp_path / run).create({}, {})
+    path = tmp_path / "first" / name
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    assert main(["list", "runs", "--out", str(tmp_path)]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 2
+    read, _ = read_run(tmp_path / "first", MetricNames())
+    assert read_visits(tmp_path / "first") is None
+    assert name == "visits.json" or any("is a pipe or a device" in problem for problem in read.problems)
+
+
+def test_a_manifest_that_is_a_pipe_is_damage(tmp_path):
+    (tmp_path / "000001").mkdir()
+    os.mkfifo(tmp_path / "000001" / "manifest.json")
+    assert "manifest.json is a pipe or a device" in checkpoint.find(tmp_path).complaints[0]
+
+
+def test_a_folder_named_like_a_configuration_does_not_hide_runs(tmp_path, capsys):
+    RunDirectory(tmp_path / "run").create({}, {})
+    (tmp_path / "odd" / "config.json").mkdir(parents=True)
+    assert main(["list", "runs", "--out", str(tmp_path)]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 2
+
+
+@pytest.mark.parametrize("env", [5, [], None, {"id": 5}])
+def test_a_stored_environment_that_is_none_is_refused_in_python_too(tmp_path, env):
+    import chorus
+
+    RunDirectory(tmp_path / "run").create({"env": env}, {})
+    with pytest.raises(ChorusError):
+        chorus.resume(tmp_path / "run", quiet=True, in_process=True)
+
+
+def test_a_seed_of_hundreds_of_digits_is_a_problem_of_the_run(tmp_path):
+    (tmp_path / "config.json").write_text(f'{{"seed": {DIGITS}}}')
+    run, _ = read_run(tmp_path, MetricNames())
+    assert run.seed == 0 and any("no usable number as seed (found 999" in problem for problem in run.problems)
+
+
+@pytest.mark.parametrize("command", [["list", "runs", "--out"], ["report"], ["resume"], ["evaluate"]])
+def test_a_name_that_no_file_can_have_is_one_sentence(capsys, command):
+    assert main([*command, "x" * 300]) == 2
+    said = capsys.readouterr().err
+    assert "File name too long" in said and len(said.splitlines()) == 1
+
+
+@pytest.mark.parametrize("value", ["1e308", "-1e308", "9" * 200])
+def test_values_whose_sums_overflow_are_damaged_lines(tmp_path, value):
+    line = '{{"iteration": {0}, "step": {0}, "frames": {0}, "metric": "m", "value": {1}}}'
+    (tmp_path / "metrics.jsonl").write_text("\n".join([line.format(1, value), line.format(2, "3.4e38")]))
+    columns, damaged, _ = read_metrics(tmp_path / "metrics.jsonl", MetricNames(), [])
+    assert columns.value.tolist() == [3.4e38] and damaged == 1

@@ -10,6 +10,7 @@ import threading
 import pytest
 
 from chorus.errors import ChorusError
+from chorus.files import discard_unfinished
 from chorus.runs.run_directory import RunDirectory
 from running import listing
 
@@ -123,3 +124,33 @@ def test_a_look_at_a_run_does_not_keep_a_process_from_resuming_it(tmp_path):
     assert looking.closed and RunDirectory(tmp_path / "run").current_state() == "running"
     directory.close()
     assert RunDirectory(tmp_path / "run").current_state() == "stopped"
+
+
+@pytest.mark.parametrize("name", ["status.json", "visits.json", "timings.jsonl", "episodes.jsonl", ".stop"])
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
+def test_resuming_refuses_folders_and_pipes_in_place_of_files(tmp_path, name, make):
+    directory = RunDirectory(tmp_path / "run")
+    directory.create({}, {})
+    directory.check_places()
+    path = directory.path / name
+    path.unlink(missing_ok=True)
+    make(path)
+    with pytest.raises(ChorusError, match=rf"{name} is a (folder|pipe or a device), and a run has a file there"):
+        directory.check_places()
+    assert directory.read_status()["state"] == "running"
+
+
+@pytest.mark.parametrize("name", ["checkpoints", "replay"])
+def test_resuming_refuses_files_in_place_of_folders(tmp_path, name):
+    directory = RunDirectory(tmp_path / "run")
+    directory.create({}, {})
+    (directory.path / name).touch()
+    with pytest.raises(ChorusError, match=f"{name} is a file, and a run has a folder there"):
+        directory.check_places()
+
+
+def test_folders_are_not_taken_for_files_that_were_being_written(tmp_path):
+    (tmp_path / ".status.json.1.writing").touch()
+    (tmp_path / ".thesis.writing").mkdir()
+    discard_unfinished(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [".thesis.writing"]

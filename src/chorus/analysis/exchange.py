@@ -7,7 +7,6 @@ published values are returns during training; ours are evaluations. `chorus.anal
 import codecs
 import csv
 import json
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +20,7 @@ from chorus.analysis.wording import spreadsheet_cell
 from chorus.envs.atari_games import find_game
 from chorus.errors import ChorusError
 from chorus.files import parse_json, replacing, write_text
-from chorus.runs.logs import EVALUATION, LARGEST_COUNT, MetricColumns, Run
+from chorus.runs.logs import EVALUATION, LARGEST_COUNT, LARGEST_VALUE, MetricColumns, Run
 
 LONG_COLUMNS = ("run", "env", "algorithm", "seed", "iteration", "step", "frames", "metric", "value")
 # A score is the mean of the last `averaged` of a run's `evaluations`.
@@ -43,6 +42,8 @@ DOPAMINE_TRAINING = {"charts/episodic_return": "Train/AverageReturns", "losses/t
 _IMPORTED_METRIC = "eval/individual/episodic_return"
 DOPAMINE_ITERATION_STEPS = 250_000
 DOPAMINE_ACTION_REPEAT = 4
+# Names that an array cannot have: NumPy's own arguments, and the columns' names.
+_TAKEN_BY_SAVEZ = ("file", "args", "allow_pickle", "environments")
 _CSV_COLUMNS = ("env", "algorithm", "return")
 
 
@@ -88,7 +89,12 @@ def export_rliable(dataset: Dataset, path: Path) -> Path:
     Missing runs are NaN.
     """
     results = Results(dataset)
-    matrices = {series.label.replace("/", "-"): results.score_matrix(series, results.envs) for series in results.series}
+    matrices: dict[str, np.ndarray] = {}
+    for series in results.series:
+        name = series.label.replace("/", "-")
+        while name in matrices or name in _TAKEN_BY_SAVEZ:
+            name += "_"
+        matrices[name] = results.score_matrix(series, results.envs)
     with replacing(path) as file:
         np.savez(file, environments=np.array(results.envs), **matrices)  # type: ignore[arg-type]
     return path
@@ -240,6 +246,8 @@ def read_csv(path: Path, text: str) -> list[ImportedCurve]:
             value = _finite(row["return"])
         except (ValueError, TypeError, KeyError, OverflowError) as error:
             raise ChorusError(f"{path}, line {line}: {error}; every field must be a number.") from error
+        if not (row["env"] and row["algorithm"]):
+            raise ChorusError(f"{path}, line {line} names no environment or no algorithm; it needs both.")
         key = (row["env"], row["algorithm"], seed)
         curve = found.setdefault(key, ImportedCurve(*key, path))
         curve.points.append((len(curve.points), step, frames, value))
@@ -261,8 +269,8 @@ def _count(value: Any) -> int:
 
 def _finite(value: Any) -> float:
     number = float(value)
-    if not math.isfinite(number):
-        raise ValueError(f"{value!r} is not finite")
+    if not abs(number) <= LARGEST_VALUE:
+        raise ValueError(f"{value!r} is not finite, or too large")
     return number
 
 

@@ -77,7 +77,7 @@ def _line(path: Path) -> Line:
     policy = next((name for name in (*_USUAL, *scores) if name in scores), "")
     schedule = config.get("schedule")
     total = schedule.get("total_steps") if isinstance(schedule, dict) else None
-    newest = max((path / name).stat().st_mtime for name in _written(path))
+    newest = max(((path / name).stat().st_mtime for name in _written(path)), default=path.stat().st_mtime)
     return Line(
         path=path,
         state=directory.current_state(),

@@ -1,6 +1,7 @@
 """`chorus`: finds the command, turns every error into one sentence and an exit code."""
 
 import argparse
+import errno
 import importlib
 import re
 import shlex
@@ -17,6 +18,8 @@ from chorus.wrapping import say
 
 # The exit code of a program ended by Ctrl-C.
 INTERRUPTED = 130
+# Errors of a path that somebody typed.
+_OF_A_NAME = (errno.ENAMETOOLONG, errno.ELOOP)
 # Command -> (module, one line of help). Modules are imported when their command is, so help answers at once.
 COMMANDS = {
     "demo": ("chorus.cli.demo", "the curse of diversity on MinAtar, in about ten minutes"),
@@ -121,6 +124,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.close()
         return 0
     except OSError as problem:
+        if problem.errno in _OF_A_NAME and problem.filename:
+            say(f"chorus: {problem.filename} cannot be used ({problem.strerror}); choose another name", sys.stderr)
+            return 2
         if not is_disk_full(problem):
             raise
         where = f" for {problem.filename}" if problem.filename else ""

@@ -157,6 +157,7 @@ def train_run(
     directory = RunDirectory(path)
     meta = directory.read_meta()
     directory.lock(patience_seconds)
+    directory.check_places()
     directory.forget_stop()
     if directory.has_ended():
         # Another process had the lock until now; its replay is gone, and starting again would destroy its logs.

@@ -5,7 +5,6 @@ so that one broken run does not hide the others. Damaged lines, such as the half
 counted. This module imports no JAX.
 """
 
-import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from chorus.errors import ChorusError
-from chorus.files import parse_json
+from chorus.files import check_regular, parse_json
 from chorus.runs.published import read_log
 from chorus.runs.run_directory import RunDirectory
 
@@ -31,6 +30,10 @@ _MUJOCO = re.compile(
 )
 # Counts pass through float64 columns, which represent integers exactly up to here.
 LARGEST_COUNT = 2**52
+# Sums and squares of larger values overflow; what float32 can hold is far smaller.
+LARGEST_VALUE = 1e150
+# Tables sort by seeds as floating-point numbers, which cannot hold integers of hundreds of digits.
+_LARGEST_SEED = 2**128
 _FIELDS = itemgetter("metric", "iteration", "step", "frames", "value")
 # `last_step` reads this many bytes from the end of a log: many times its longest line.
 _TAIL_BYTES = 4_096
@@ -132,6 +135,7 @@ def env_id(config: dict[str, Any]) -> str:
 def read_object(path: Path, problems: list[str]) -> dict[str, Any]:
     """A JSON object; empty if it cannot be read, with a sentence in `problems`."""
     try:
+        check_regular(path)
         content = parse_json(path.read_bytes())
     except FileNotFoundError:
         problems.append(f"{path.name} is missing")
@@ -192,6 +196,7 @@ def last_step(log: Path) -> int:
 def _tail(log: Path) -> bytes:
     if not log.exists():
         return read_log(log)[-_TAIL_BYTES:]
+    check_regular(log)
     with log.open("rb") as file:
         file.seek(max(0, file.seek(0, 2) - _TAIL_BYTES))
         return file.read()
@@ -253,8 +258,10 @@ def read_records(log: Path) -> Iterator[dict[str, Any]]:
 
 def read_visits(run: Path) -> np.ndarray | None:
     """The map of visits of a run; None if it has none, or one that cannot be read."""
+    path = run / "visits.json"
     try:
-        visits = np.array(parse_json((run / "visits.json").read_bytes())["visits"], dtype=np.float64)
+        check_regular(path)
+        visits = np.array(parse_json(path.read_bytes())["visits"], dtype=np.float64)
     except (OSError, ValueError, KeyError, TypeError, OverflowError):
         return None
     sound = visits.ndim == 2 and visits.size > 0 and np.isfinite(visits).all() and visits.min() >= 0
@@ -304,7 +311,7 @@ def _all_rows(records: Iterable[Any], names: MetricNames) -> np.ndarray | None:
         table = np.array([list(map(numbers.__getitem__, metric)), *counts, value], dtype=np.float64).T
     except (TypeError, KeyError, ValueError, OverflowError):
         return None
-    sound = np.isfinite(table).all() and table[:, 1:4].min() >= 0 and table[:, 1:4].max() <= LARGEST_COUNT
+    sound = (np.abs(table) <= LARGEST_VALUE).all() and table[:, 1:4].min() >= 0 and table[:, 1:4].max() <= LARGEST_COUNT
     return table if sound else None
 
 
@@ -315,7 +322,7 @@ def _row(record: Any, names: MetricNames) -> tuple[int, int, int, int, float] | 
         frames = record.get("frames", step)
         if type(metric) is not str or not (type(iteration) is type(step) is type(frames) is int):
             return None
-        if type(value) not in (int, float) or not math.isfinite(value):
+        if type(value) not in (int, float) or not abs(value) <= LARGEST_VALUE:
             return None
         if min(iteration, step, frames) < 0 or max(iteration, step, frames) > LARGEST_COUNT:
             return None
@@ -329,7 +336,7 @@ def _text(value: Any, default: str) -> str:
 
 
 def _seed(value: Any, problems: list[str]) -> int:
-    if isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST_SEED:
         return value
-    problems.append(f"config.json gives no whole number as seed (found {value!r}); counted as seed 0")
+    problems.append(f"config.json gives no usable number as seed (found {str(value)[:50]}); counted as seed 0")
     return 0

@@ -6,14 +6,13 @@ whatever reads runs reads these, too.
 """
 
 import gzip
-import json
 import re
 import sys
 import zlib
 from pathlib import Path
 
 from chorus.errors import ChorusError
-from chorus.files import replacing
+from chorus.files import check_regular, parse_json, replacing
 
 _KEPT = ("config.json", "meta.json", "status.json", "visits.json")
 ENDED = ("finished", "diverged")
@@ -27,6 +26,8 @@ _LARGEST_LOG_BYTES = 2**30
 def read_log(path: Path) -> bytes:
     """The content of a log, which a published run has in compressed form; ValueError if that is damaged."""
     packed = path.with_name(path.name + _SUFFIX)
+    check_regular(path)
+    check_regular(packed)
     if path.exists() or not packed.exists():
         return path.read_bytes()
     rest, parts, left = packed.read_bytes(), list[bytes](), _LARGEST_LOG_BYTES
@@ -80,7 +81,12 @@ def published_runs(folder: Path) -> dict[str, Path]:
 
 
 def _state(run: Path) -> object:
-    return json.loads((run / "status.json").read_bytes()).get("state")
+    status = run / "status.json"
+    check_regular(status)
+    content = parse_json(status.read_bytes())
+    if not isinstance(content, dict):
+        raise ValueError(f"{status} holds no object; restore it")
+    return content.get("state")
 
 
 def main(arguments: list[str]) -> int:

@@ -16,6 +16,7 @@ from chorus.errors import ChorusError
 from chorus.files import (
     JsonLines,
     LogMark,
+    check_regular,
     discard_unfinished,
     file_digest,
     is_alive,
@@ -33,6 +34,7 @@ from chorus.files import (
 # Timings are written after the checkpoint they time, so checkpoints do not record their length.
 _CUT_BACK = ("metrics.jsonl", "episodes.jsonl")
 _TIMINGS = "timings.jsonl"
+_FILES = ("meta.json", "status.json", "visits.json")
 _NEW = ".new"
 # A command that lists runs holds their locks for an instant.
 _LOOK_SECONDS = 1.0
@@ -161,6 +163,7 @@ class RunDirectory:
     def _read(self, name: str) -> dict[str, Any]:
         remedy = _RESTORE.get(name, "restore it")
         try:
+            check_regular(self.path / name)
             content = read_json(self.path / name)
         except (OSError, ValueError) as problem:
             raise ChorusError(f"{self.path / name} cannot be read ({problem}); {remedy}") from problem
@@ -189,8 +192,11 @@ class RunDirectory:
         return self.read_status()["state"] in ("finished", "diverged")
 
     def has_been_saved(self) -> bool:
-        """Whether there was a checkpoint, according to the status or, should that be lost, the logs."""
-        if self.read_status().get("iteration"):
+        """Whether there was a checkpoint, according to the status or, should that be lost, the logs.
+
+        A published run has compressed logs and no checkpoints.
+        """
+        if self.read_status().get("iteration") or any(self.path.glob("*.jsonl.gz")):
             return True
         # Timings are those of saved iterations; episodes of the second iteration follow the first checkpoint.
         return any(
@@ -269,6 +275,17 @@ class RunDirectory:
         except BlockingIOError:
             return False
         return True
+
+    def check_places(self) -> None:
+        """Refuse what is no file where resuming would write one, and no folder where it would make one."""
+        for name in (*_FILES, *_CUT_BACK, _TIMINGS, _STOP):
+            path = self.path / name
+            if path.exists() and not path.is_file():
+                kind = "folder" if path.is_dir() else "pipe or a device"
+                raise ChorusError(f"{path} is a {kind}, and a run has a file there; remove it, or restore the file")
+        for path in (self.checkpoints, self.replay):
+            if path.exists() and not path.is_dir():
+                raise ChorusError(f"{path} is a file, and a run has a folder there; remove it, or restore the folder")
 
     def check_links(self) -> None:
         """Refuse links where resuming would write: it would change files outside of the run."""

@@ -18,7 +18,16 @@ import numpy as np
 from safetensors.numpy import load_file, save_file
 
 from chorus.errors import ChorusError
-from chorus.files import LogMark, file_digest, flatten, json_digest, read_json, sync_directory, write_json
+from chorus.files import (
+    LogMark,
+    check_regular,
+    file_digest,
+    flatten,
+    json_digest,
+    read_json,
+    sync_directory,
+    write_json,
+)
 from chorus.replay.columns import row_bytes
 from chorus.replay.layout import Block, Cursor, RingLayout
 from chorus.replay.ring import Ring
@@ -194,6 +203,7 @@ def _remove(path: Path) -> None:
 
 
 def _parse(path: Path) -> Checkpoint:
+    check_regular(path / _MANIFEST)
     manifest = read_json(path / _MANIFEST)
     if manifest["sha256"] != manifest_digest(manifest):
         raise ValueError("its manifest does not match its hash")

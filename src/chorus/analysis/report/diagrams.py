@@ -12,6 +12,10 @@ from chorus.analysis.report.panels import Panel
 from chorus.analysis.variants import PASSIVE_SHARE, Variant, section
 from chorus.config.codec import decode
 from chorus.ensemble.value_map import ValueMap, ValueMapRule
+from chorus.errors import ChorusError
+
+# A diagram has one row per member; the paper's ensembles have ten.
+_MOST_MEMBERS = 100
 
 
 def diagram_panels(context: AnalysisContext) -> list[Panel]:
@@ -25,7 +29,7 @@ def diagram_panels(context: AnalysisContext) -> list[Panel]:
 
 def data_panels(context: AnalysisContext, kinds: Mapping[str, Variant]) -> list[Panel]:
     """CERL shares data as the plain ensemble does, so it has no part of its own beside that one."""
-    known = {kind: v for kind, v in kinds.items() if v.identity.shares}
+    known = {kind: v for kind, v in kinds.items() if 0 < len(v.identity.shares) <= _MOST_MEMBERS}
     shares = {v.label: (_style(context, v), np.array(v.identity.shares)) for v in known.values()}
     found = []
     if len(shares) > 1:
@@ -50,14 +54,17 @@ def head_panels(context: AnalysisContext, kinds: Mapping[str, Variant]) -> list[
 
 
 def read_value_map(config: dict[str, Any], members: int) -> ValueMap | None:
-    """The value map of a configuration; None if this version cannot build it."""
+    """The value map of a configuration; None if this version cannot build it, or nobody could read its diagram."""
     agent = section(config, "agent")
     problems: list[str] = []
     rule = decode(ValueMapRule, agent.get("value_map"), "value_map", problems)
     discount = agent.get("discount", 0.99)
-    if problems or not isinstance(discount, int | float):
+    if problems or members > _MOST_MEMBERS or not isinstance(discount, int | float):
         return None
-    value_map: ValueMap = rule.build(members, float(discount))
+    try:
+        value_map: ValueMap = rule.build(members, float(discount))
+    except (ChorusError, OverflowError):
+        return None
     return value_map
 
 
