@@ -199,6 +199,12 @@ def load(
 
 def _nothing_to_load(directory: RunDirectory) -> str:
     path, status = directory.path, directory.read_status()
+    if directory.is_published:
+        config = shlex.quote(str(path / "config.json"))
+        return (
+            f"{path} was published without its checkpoints, so there is nothing to play; "
+            f"`chorus train --config {config}` trains it again"
+        )
     if directory.has_ended():
         return (
             f"{path} has no usable checkpoint and has ended ({status['state']}: {status['reason']}); remove the "

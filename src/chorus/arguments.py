@@ -1,5 +1,6 @@
 """Arguments of the Python interface, read as the command line reads its options: wrong ones become sentences."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,9 @@ import numpy as np
 
 from chorus.config.options import find_setting, whole
 from chorus.errors import ChorusError
+
+# In bytes; the limit of Linux and macOS for one part of a path.
+_LONGEST_NAME = 255
 
 
 def plain(value: Any) -> Any:
@@ -64,6 +68,9 @@ def read_value(name: str, value: Any) -> Any:
 def as_path(name: str, value: Any) -> Path:
     if not isinstance(value, str | Path) or not str(value) or "\0" in str(value):
         raise ChorusError(f"{name} is {value!r}; it must be a path")
+    longest = max((len(os.fsencode(part)) for part in Path(value).parts), default=0)
+    if longest > _LONGEST_NAME:
+        raise ChorusError(f"{name} has a name of {longest} bytes; file systems allow {_LONGEST_NAME}")
     return Path(value)
 
 

@@ -122,7 +122,9 @@ class Evaluation:
     @cached_property
     def interval(self) -> tuple[float, float]:
         """The 95 % bootstrap interval of the mean: over episodes of this run, not over runs."""
-        resampled = np.random.default_rng(0).choice(self.returns, (2_000, len(self.returns))).mean(axis=1)
+        rng, count = np.random.default_rng(0), len(self.returns)
+        # One sample after the other: all at once would take 1.6 GB for 100,000 episodes.
+        resampled = [rng.choice(self.returns, count).mean() for _ in range(2_000)]
         low, high = np.percentile(resampled, [2.5, 97.5])
         return float(low), float(high)
 

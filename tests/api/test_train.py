@@ -233,6 +233,7 @@ def test_what_goes_wrong_in_the_process_is_said_here(tmp_path, capsys):
         ({"config": {"agent": {"memberss": 3}}}, "config.agent.memberss is not known; did you mean 'members'?"),
         ({"config": {"seed": "x"}}, "config.seed is 'x'; it must be of type int"),
         ({"lr": 0.1, "learning_rate": 0.2}, "learning_rate is given twice"),
+        ({"out": "x" * 300}, "out has a name of 300 bytes; file systems allow 255"),
     ],
     ids=str,
 )

@@ -107,6 +107,17 @@ def test_a_published_run_that_lost_its_status_does_not_start_again(finished, tmp
     assert listing(run) == before
 
 
+@pytest.mark.slow
+def test_commands_on_a_published_run_suggest_what_works_without_checkpoints(finished, tmp_path, capsys):
+    run = publish(finished, tmp_path / "published")
+    assert main(["evaluate", str(run)]) == 2
+    assert f"published without its checkpoints, so there is nothing to play; `chorus train --config {run}" in (
+        capsys.readouterr().err
+    )
+    assert main(["resume", str(run)]) == 0
+    assert f"next: chorus report {run}" in capsys.readouterr().out
+
+
 def test_lines_that_cannot_be_read_show_nothing(tmp_path):
     run = RunDirectory(tmp_path)
     (tmp_path / "episodes.jsonl").write_bytes(b'\xff\n{"iteration": 1}\n{"iteration": "2"}\n[2]\n{"iteration": 2')

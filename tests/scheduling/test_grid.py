@@ -154,7 +154,7 @@ def test_plain_lines_give_each_run_its_pace_and_its_time_left(monkeypatch):
     lines.update(shown)
     assert said.getvalue().splitlines()[2:] == [
         "  run-a: step 50,000 of 100,000, 1,000 steps/s, 50 s left",
-        "  run-b: step 0 of 100,000, starting",
+        "  run-b: step 0 of 100,000, compiling",
     ]
 
 
@@ -180,7 +180,7 @@ def test_the_live_table_shows_each_run_with_bar_rate_and_time_left():
     table.say("a message")
     table.close()
     text = console.file.getvalue()
-    for part in ("figure5", "run-a", "50,000/100,000", "1,000 steps/s", "50 s left", "run-b", "starting",
+    for part in ("figure5", "run-a", "50,000/100,000", "1,000 steps/s", "50 s left", "run-b", "compiling",
                  "1 of 3 runs done, 2 under way; about 1 min 30 s left", "a message"):  # fmt: skip
         assert part in text
 

@@ -55,7 +55,8 @@ def _end_stopped(path: Path, lost: str) -> NoReturn:
 
 def report(path: Path) -> int:
     """Print final scores, the run folder and the next command; returns the exit code, 1 for a diverged run."""
-    status = RunDirectory(path).read_status()
+    directory = RunDirectory(path)
+    status = directory.read_status()
     scores, window = final_returns(path)
     for name, value in scores.items():
         print(f"  {name:<16} {value:10.2f}   final score: {window.words}")
@@ -66,5 +67,8 @@ def report(path: Path) -> int:
     print(f"run: {path} ({status['state']}{': ' + status['reason'] if status['reason'] else ''})")
     if status["state"] == "diverged":
         return 1
-    print(f"next: {suggested('evaluate', str(path), episodes=100)}")
+    further = (
+        suggested("report", str(path)) if directory.is_published else suggested("evaluate", str(path), episodes=100)
+    )
+    print(f"next: {further}")
     return 0

@@ -191,12 +191,14 @@ class RunDirectory:
         """Whether nothing is left to do; a failed or interrupted run can be resumed."""
         return self.read_status()["state"] in ("finished", "diverged")
 
-    def has_been_saved(self) -> bool:
-        """Whether there was a checkpoint, according to the status or, should that be lost, the logs.
+    @property
+    def is_published(self) -> bool:
+        """Whether this is the copy of a run that has compressed logs and no checkpoints."""
+        return any(self.path.glob("*.jsonl.gz"))
 
-        A published run has compressed logs and no checkpoints.
-        """
-        if self.read_status().get("iteration") or any(self.path.glob("*.jsonl.gz")):
+    def has_been_saved(self) -> bool:
+        """Whether there was a checkpoint, according to the status or, should that be lost, the logs."""
+        if self.read_status().get("iteration") or self.is_published:
             return True
         # Timings are those of saved iterations; episodes of the second iteration follow the first checkpoint.
         return any(

@@ -30,7 +30,7 @@ class RunLine:
 
     @property
     def pace(self) -> str:
-        return f"{self.rate:,.0f} steps/s" if self.rate > 0 else "starting"
+        return f"{self.rate:,.0f} steps/s" if self.rate > 0 else "compiling"
 
     @property
     def left(self) -> str:
