@@ -12,6 +12,8 @@ FAST_TO_COMPILE = (
     "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1"
 )
 os.environ["NPROC"] = "1"
+# Threads of numpy's own linear algebra wait by computing, which takes more than the decomposition of a small matrix.
+os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["JAX_PLATFORMS"] = "cpu"
 # `chorus.train` trains here unless a test asks for a process, which would have to import and compile everything.
 os.environ["CHORUS_IN_PROCESS"] = "1"
@@ -29,6 +31,8 @@ os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
 
 from hypothesis import HealthCheck, settings  # noqa: E402
 from jaxtyping import install_import_hook  # noqa: E402
+
+import shared_programs  # noqa: E402
 
 # Every array annotation of these packages becomes an assertion, for every call any test makes.
 CHECKED = ("ensemble", "networks", "agents", "replay", "training")
@@ -51,3 +55,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
+
+
+def pytest_runtest_setup() -> None:
+    shared_programs.share()

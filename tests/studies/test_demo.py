@@ -77,9 +77,9 @@ def test_long_and_short_exclude_each_other(tmp_path, capsys):
 
 @pytest.mark.slow
 def test_the_short_form_for_real(tmp_path):
-    done = chorus("demo", "--scale", "smoke", "--out", str(tmp_path))
+    done = chorus("demo", "--scale", "smoke", "--seeds", "1", "--out", str(tmp_path))
     assert done.returncode == 0, done.stderr
-    assert "8 of 8 runs have ended" in done.stdout and "8 runs, 0 already ended" in done.stdout + done.stderr
-    assert (tmp_path / "reports" / "demo-smoke" / "report.html").is_file()
-    assert "questions asked of the same runs, 0 settled" in done.stdout  # two seeds settle nothing
-    assert done.stderr.count("started") == 8  # live progress, as plain lines
+    assert "4 of 4 runs have ended" in done.stdout and "4 runs, 0 already ended" in done.stdout + done.stderr
+    assert (tmp_path / "reports" / "demo-smoke-1-seeds" / "report.html").is_file()
+    assert "questions asked of the same runs, 0 settled" in done.stdout  # one seed settles nothing
+    assert done.stderr.count("started") == 4  # live progress, as plain lines
