@@ -27,6 +27,10 @@ if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
     compiled = os.environ["JAX_COMPILATION_CACHE_DIR"] = tempfile.mkdtemp(prefix="chorus-compiled-")
     atexit.register(shutil.rmtree, compiled, ignore_errors=True)
 os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
+# Runs that several tests read are made once per session, too (`running.made_once`).
+if "CHORUS_TEST_RUNS" not in os.environ:
+    runs = os.environ["CHORUS_TEST_RUNS"] = tempfile.mkdtemp(prefix="chorus-test-runs-")
+    atexit.register(shutil.rmtree, runs, ignore_errors=True)
 os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
 
 from hypothesis import HealthCheck, settings  # noqa: E402

@@ -78,14 +78,17 @@ PRODUCTS = {
         "cerl",
         {"agent": {"shared_layers": 1, "prior_scale": 3.0, "torso": {"layer_norm": True}}, "acting": {"kind": "vote"}},
     ),
-    "tandem x CERL x QR x self-oversampling x 3-step": (
+    "tandem x CERL x QR x 3-step": (
         "tandem",
         {
             "agent": {**QUANTILES, "selection": {"kind": "target"}, "value_map": {"kind": "cross"}},
-            "replay": {"n_step": 3, "sampler": {"kind": "self_oversampled"}},
+            "replay": {"n_step": 3},
         },
     ),
-    "self-oversampling x QR": ("bootstrapped-qr-dqn", {"replay": {"sampler": {"kind": "self_oversampled"}}}),
+    "tandem x QR x self-oversampling": (
+        "tandem",
+        {"agent": QUANTILES, "replay": {"sampler": {"kind": "self_oversampled"}}},
+    ),
     "self-oversampling x MICo x a shared layer": ("self-oversampled", {"agent": {**MICO, "shared_layers": 1}}),
     "ensemble SAC x MH x layer norm x weight decay x switching each step": (
         "ensemble-sac",
