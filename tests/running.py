@@ -109,7 +109,8 @@ def made_once(name: str, make: Callable[[Path], object]) -> Path:
             make(folder)
             done.touch()
     (run,) = folder.iterdir()
-    return Path(shutil.copytree(run, own_folder() / name / run.name))
+    copy = own_folder() / name / run.name
+    return copy if copy.exists() else Path(shutil.copytree(run, copy))
 
 
 @functools.cache

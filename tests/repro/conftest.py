@@ -35,3 +35,10 @@ def killed(undisturbed: Undisturbed) -> Path:
 def kill_late(name: str, out: Path) -> None:
     process = background("train", *RUNS["probe"], "--seed", "3", "--out", out)
     kill_at(process, out / name, late_in_the_run)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whoever is first to ask for a run waits for it."""
+    for item in items:
+        if {"undisturbed", "killed"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.slow)

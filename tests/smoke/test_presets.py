@@ -72,7 +72,12 @@ PRODUCTS = {
     ),
     "CERL x MH x MICo": (
         "cerl",
-        {"agent": {**MICO, "value_map": {"kind": "beside", "first": {"kind": "cross"}, "second": {"kind": "horizons"}}}},
+        {
+            "agent": {
+                **MICO,
+                "value_map": {"kind": "beside", "first": {"kind": "cross"}, "second": {"kind": "horizons"}},
+            }
+        },
     ),
     "CERL x shared layers x priors x layer norm x votes while training": (
         "cerl",

@@ -37,6 +37,7 @@ def test_final_scores_of_the_demo_leave_out_the_learning_phase(tmp_path, part):
         assert last >= 5 and 3 * last <= of
 
 
+@pytest.mark.slow
 def test_more_seeds_add_to_the_demos_own(tmp_path, capsys):
     assert main(["demo", "--seeds", "7", "--dry-run", "--out", str(tmp_path)]) == 0
     said = capsys.readouterr().out

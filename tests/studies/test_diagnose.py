@@ -133,6 +133,7 @@ def test_another_question_has_a_page_and_a_next_command_of_its_own(tmp_path, cap
     )
 
 
+@pytest.mark.slow
 def test_a_dry_run_touches_nothing(tmp_path, capsys):
     assert main(["diagnose", "CartPole-v1", "--dry-run", "--out", str(tmp_path)]) == 0
     assert "25 runs, 0 already ended: about" in capsys.readouterr().out and listing(tmp_path) == {}

@@ -14,6 +14,7 @@ from running import chorus, listing
 from small_jobs import write_finished
 
 
+@pytest.mark.slow
 def test_one_plain_line_a_study_when_not_a_terminal(tmp_path, capsys):
     assert main(["list", "studies", "--scale", "smoke", "--out", str(tmp_path)]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -33,6 +34,7 @@ def test_the_paper_scale_is_priced_in_gpu_days(tmp_path, capsys):
     assert listing(tmp_path) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
