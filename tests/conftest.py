@@ -33,6 +33,7 @@ if "CHORUS_TEST_RUNS" not in os.environ:
     atexit.register(shutil.rmtree, runs, ignore_errors=True)
 os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
 
+import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
 from jaxtyping import install_import_hook  # noqa: E402
 
@@ -52,6 +53,21 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("chorus")
+
+
+# Files whose tests take longest, by waiting for processes and clusters: begun last, one of them would be waited for.
+LONGEST = (
+    "scheduling/test_slurm_cluster.py",
+    "scheduling/test_ray_engine.py",
+    "scheduling/test_slurm_engine.py",
+    "studies/test_demo.py",
+    "torture/test_campaign.py",
+)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: not item.nodeid.partition("::")[0].endswith(LONGEST))
 
 
 def pytest_collection_finish() -> None:

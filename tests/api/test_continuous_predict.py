@@ -9,7 +9,7 @@ from chorus.cli.main import main
 from running import RUNS, made_once, train
 
 TINY = {
-    "total_steps": 100, "iteration_steps": 100, "num_envs": 1, "learning_starts": 30, "buffer_size": 300,
+    "total_steps": 200, "iteration_steps": 200, "num_envs": 1, "learning_starts": 30, "buffer_size": 300,
     "batch_size": 8, "eval_episodes": 1, "members": 3,
 }  # fmt: skip
 pytestmark = pytest.mark.slow

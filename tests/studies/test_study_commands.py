@@ -189,11 +189,12 @@ def test_modes_are_told_apart_in_reports_and_left_out_of_the_papers_figures(tmp_
 @pytest.mark.slow
 def test_a_smoke_study_runs_and_is_drawn(tmp_path):
     study = "figure12"
-    done = chorus("reproduce", study, "--scale", "smoke", "--out", tmp_path, "--workers", "2")
+    asked = ("reproduce", study, "--scale", "smoke", "--seeds", "1", "--out", tmp_path)
+    done = chorus(*asked, "--workers", "2")
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"(\d+) of \1 runs have ended \(0 of them before", done.stdout)
-    folder = tmp_path / "reports" / f"{study}-smoke"
+    folder = tmp_path / "reports" / f"{study}-smoke-1-seeds"
     assert (folder / "report.html").stat().st_size > 10_000
     assert list(folder.glob(f"{study}-*.svg")) and list(folder.glob(f"{study}-*.png"))
-    again = chorus("reproduce", study, "--scale", "smoke", "--out", tmp_path)
+    again = chorus(*asked)
     assert again.returncode == 0 and "nothing is left to do" in again.stdout
