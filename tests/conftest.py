@@ -77,5 +77,5 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(50_000, 20, 20)
 
 
-def pytest_runtest_setup() -> None:
-    shared_programs.share()
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    shared_programs.share(allowed="monkeypatch" not in getattr(item, "fixturenames", ()))

@@ -2,7 +2,8 @@
 
 Tracing, lowering and reading a compiled program take most of a tiny run. Agents, loops and evaluators keep nothing of a
 run but their programs, so runs that differ in nothing else can use the same ones. Processes that tests start make their
-own; and so do environments and torsos that come with a test, whose configurations do not say what they are.
+own; and so do environments and torsos that come with a test, whose configurations do not say what they are, and tests
+that replace parts of the library.
 """
 
 import sys
@@ -24,8 +25,15 @@ class Programs:
         self.evaluator: Any = None
 
 
-def share() -> None:
-    """Has an effect once runs can be made in this process, and only the first time."""
+class Sharing:
+    """Whether the test under way takes programs of others and leaves its own to them."""
+
+    allowed = True
+
+
+def share(allowed: bool) -> None:
+    """To be called before each test; has an effect once runs can be made in this process."""
+    Sharing.allowed = allowed
     if "chorus.runs.assembly" in sys.modules:
         _share()
 
@@ -38,6 +46,8 @@ def _share() -> None:
     make, make_loop, make_evaluator = Assembly.of, Assembly.loop, Assembly.evaluator
 
     def programs_of(config: Any) -> Programs | None:
+        if not Sharing.allowed:
+            return None
         found = kept.get(config.digest())
         return found if found and found.like == replace(config, seed=0) else None
 
@@ -45,7 +55,7 @@ def _share() -> None:
         if found := programs_of(config):
             return Assembly(config, found.spec, found.agent)
         assembly = make(config)
-        if ":" not in config.env.id and "custom" not in config.agent.torso.kind:
+        if Sharing.allowed and ":" not in config.env.id and "custom" not in config.agent.torso.kind:
             kept[config.digest()] = Programs(assembly)
             if len(kept) > MOST:
                 kept.popitem(last=False)
