@@ -12,6 +12,8 @@ FAST_TO_COMPILE = (
     "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1"
 )
 os.environ["NPROC"] = "1"
+# Threads of numpy's own linear algebra wait by computing, which takes more than the decomposition of a small matrix.
+os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["JAX_PLATFORMS"] = "cpu"
 # `chorus.train` trains here unless a test asks for a process, which would have to import and compile everything.
 os.environ["CHORUS_IN_PROCESS"] = "1"
@@ -25,10 +27,17 @@ if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
     compiled = os.environ["JAX_COMPILATION_CACHE_DIR"] = tempfile.mkdtemp(prefix="chorus-compiled-")
     atexit.register(shutil.rmtree, compiled, ignore_errors=True)
 os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
+# Runs that several tests read are made once per session, too (`running.made_once`).
+if "CHORUS_TEST_RUNS" not in os.environ:
+    runs = os.environ["CHORUS_TEST_RUNS"] = tempfile.mkdtemp(prefix="chorus-test-runs-")
+    atexit.register(shutil.rmtree, runs, ignore_errors=True)
 os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
 
+import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
 from jaxtyping import install_import_hook  # noqa: E402
+
+import shared_programs  # noqa: E402
 
 # Every array annotation of these packages becomes an assertion, for every call any test makes.
 CHECKED = ("ensemble", "networks", "agents", "replay", "training")
@@ -46,8 +55,27 @@ settings.register_profile(
 settings.load_profile("chorus")
 
 
+# Files whose tests take longest, by waiting for processes and clusters: begun last, one of them would be waited for.
+LONGEST = (
+    "scheduling/test_slurm_cluster.py",
+    "scheduling/test_ray_engine.py",
+    "scheduling/test_slurm_engine.py",
+    "studies/test_demo.py",
+    "torture/test_campaign.py",
+)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: not item.nodeid.partition("::")[0].endswith(LONGEST))
+
+
 def pytest_collection_finish() -> None:
     """Tracing makes many objects that live long: do not look through all modules and tests again and again."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    shared_programs.share(allowed="monkeypatch" not in getattr(item, "fixturenames", ()))

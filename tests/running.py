@@ -1,6 +1,7 @@
 """The real command line in processes of its own, and runs small enough for tests."""
 
 import atexit
+import fcntl
 import functools
 import json
 import os
@@ -8,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from warm import WarmProcess
@@ -22,9 +23,9 @@ TINY = (
 )  # fmt: skip
 SHORT_EPISODES = ("--max-episode-steps", "30")
 # One real game with everything that may happen in it. Iterations end with an episode, after 90 steps and not after 60;
-# a ring of 548 rows is written round and round.
+# a ring of 548 rows wraps.
 ATARI = (
-    "--num-envs", "1", "--max-episode-steps", "45", "--iteration-steps", "60", "--total-steps", "720",
+    "--num-envs", "1", "--max-episode-steps", "45", "--iteration-steps", "60", "--total-steps", "420",
     "--sticky-actions", "0.25", "--noop-max", "5", "--terminal-on-life-loss", "--redraw-on-life-loss",
     "--eval-episodes", "1", "--eval-envs", "1", "--eval-steps", "50",
 )  # fmt: skip
@@ -89,15 +90,38 @@ def train(out: Path, *arguments: str | Path, **changes: str | None) -> Path:
 
 
 @functools.cache
+def own_folder() -> Path:
+    """For this process's copies of runs that are made once."""
+    folder = Path(tempfile.mkdtemp(prefix="chorus-copies-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def made_once(name: str, make: Callable[[Path], object]) -> Path:
+    """A copy of the one run that `make` writes into a folder; the first process of the session that asks makes it."""
+    shared = Path(os.environ["CHORUS_TEST_RUNS"])
+    folder, done = shared / name, shared / f"{name}.done"
+    with (shared / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not done.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            make(folder)
+            done.touch()
+    (run,) = folder.iterdir()
+    copy = own_folder() / name / run.name
+    return copy if copy.exists() else Path(shutil.copytree(run, copy))
+
+
+@functools.cache
 def finished_probe_run() -> Path:
-    """One undisturbed run of this process, seed 3, for everyone to read and compare with."""
+    """One undisturbed run, seed 3, for everyone to read and compare with."""
     from chorus.cli.main import main
 
-    out = Path(tempfile.mkdtemp(prefix="chorus-finished-"))
-    atexit.register(shutil.rmtree, out, ignore_errors=True)
-    assert main(["train", *RUNS["probe"], "--seed", "3", "--out", str(out), "--quiet"]) == 0
-    (run,) = out.iterdir()
-    return run
+    def make(out: Path) -> None:
+        assert main(["train", *RUNS["probe"], "--seed", "3", "--out", str(out), "--quiet"]) == 0
+
+    return made_once("probe", make)
 
 
 def logs(run: Path) -> dict[str, bytes]:

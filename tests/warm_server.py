@@ -5,6 +5,7 @@ folder and perhaps a script to run instead of `chorus`, sent with the descriptor
 the process id and, at the end, the exit code.
 """
 
+import gc
 import importlib
 import json
 import os
@@ -110,6 +111,10 @@ if __name__ == "__main__":
     from jax._src import xla_bridge
 
     assert not xla_bridge.backends_are_initialized(), "JAX does not survive a fork after it has started"
+    # Tracing makes many objects that live long: do not look through all modules again and again.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
     server = Server(sys.argv[1])
     os.write(1, READY)
     server.serve()

@@ -75,6 +75,7 @@ def test_a_folder_without_a_common_environment_is_refused(folders, tmp_path) -> 
         put_beside(load_runs([tmp_path / "mine"]), [other])
 
 
+@pytest.mark.slow
 def test_the_command_draws_and_says_both(folders, tmp_path, capsys) -> None:
     own, other = folders
     page = tmp_path / "report.html"
@@ -96,6 +97,7 @@ def test_answers_survive_their_file_and_name_all_games_and_the_given_one(folders
     assert found.beside(ENVS, group="sac") is None
 
 
+@pytest.mark.slow
 def test_a_page_marks_what_ships_as_such(folders, tmp_path) -> None:
     own, other = folders
     answers = tuple(find_answers(make_context(load_runs([other]))))

@@ -104,6 +104,7 @@ def coverage(runs: int, datasets: int, rng: np.random.Generator) -> float:
     return hits / datasets
 
 
+@pytest.mark.slow
 def test_intervals_cover_what_they_promise() -> None:
     # 400 data sets: the standard error at 95 % is 1.1 %.
     assert coverage(20, 400, np.random.default_rng(15)) == pytest.approx(0.95, abs=0.035)

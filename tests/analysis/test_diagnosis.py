@@ -254,6 +254,7 @@ def test_negative_returns_have_differences_but_no_percentages(tmp_path: Path) ->
     assert "%" not in answer(found, CURSE).replace("95 %", "")
 
 
+@pytest.mark.slow
 def test_a_recorded_share_of_own_data_is_reported(tmp_path: Path) -> None:
     found = diagnosis(tmp_path / "none", PRESENT)
     (detail,) = (f.details[0] for f in found.findings if f.question == TANDEM)
@@ -292,6 +293,7 @@ def test_diversity_of_continuous_actions_is_the_distance_of_actions(
     assert "of the most there could be (1.11); below 1 % counts as little" in answer(found, DIVERSITY)
 
 
+@pytest.mark.slow
 def test_runs_of_another_budget_play_no_part(tmp_path: Path) -> None:
     """Smoke runs of the single agent and the ensemble lie beside a whole diagnosis."""
     for seed in range(3):
@@ -304,6 +306,7 @@ def test_runs_of_another_budget_play_no_part(tmp_path: Path) -> None:
     assert verdicts(found)[LARGER] == verdicts(diagnosis(tmp_path / "alone", PRESENT))[LARGER]
 
 
+@pytest.mark.slow
 def test_runs_of_another_environment_play_no_part(tmp_path: Path) -> None:
     """The same presets elsewhere, and for longer, which must not pass for the budget here."""
     alone = diagnosis(tmp_path / "alone", PRESENT)

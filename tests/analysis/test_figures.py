@@ -185,6 +185,7 @@ def test_profiles_and_probabilities() -> None:
     assert rows(drawing)[0]["compared with"] == "b"
 
 
+@pytest.mark.slow
 def test_captions_travel_with_the_drawing_and_files_are_written(tmp_path: Path) -> None:
     drawing = figures.learning_curves([line("a", BLUE)], title="", x_label="x", y_label="y", caption="5 seeds")
     for ending in ("svg", "png", "pdf"):

@@ -39,6 +39,7 @@ def test_questions_without_runs_have_no_panel(tmp_path):
     assert [axes.get_title("left") for axes in found.figure.axes] == ["Active and passive"]
 
 
+@pytest.mark.slow
 def test_the_diagrams_have_a_background_so_that_they_can_be_read_on_dark_pages(tmp_path):
     drawing.main(tmp_path)
     halves = {"curse": ("Single agent", "Ensemble with 4 members"), "cerl": ("Ensemble", "Ensemble with CERL")}

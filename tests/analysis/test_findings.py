@@ -202,6 +202,7 @@ def test_the_number_of_questions_is_said_and_corrected_for(tmp_path: Path) -> No
     assert all(f.adjusted_p >= f.effect.p_value for f in effects)
 
 
+@pytest.mark.slow
 def test_details_hold_no_other_comparison(tmp_path: Path) -> None:
     write_study(tmp_path)
     for finding in find_findings(make_context(load_runs([tmp_path]))):

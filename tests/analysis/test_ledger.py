@@ -143,6 +143,7 @@ def test_a_gap_that_never_was_is_not_given_back(tmp_path: Path) -> None:
     assert judged(tmp_path, 18).words == "disagrees"
 
 
+@pytest.mark.slow
 def test_gaps_are_ranked_in_multiples_of_the_single_agent(tmp_path: Path) -> None:
     """The gaps rise together from 0.1 to 0.6 of scores between 10 and 1,000; the last passive member scores nothing."""
     envs = [f"Custom/Game{number}-v0" for number in range(1, 7)]
@@ -242,6 +243,7 @@ def test_what_is_open_has_a_command_and_its_cost(tmp_path: Path) -> None:
     assert page.count("\n| ") == 45 and "`chorus reproduce figure2` (an hour)" in page
 
 
+@pytest.mark.slow
 def test_an_open_claim_shows_no_settled_number(tmp_path: Path) -> None:
     """Claim 17 agrees for games; its tasks were not run."""
     write_study(tmp_path)

@@ -117,6 +117,7 @@ def test_one_seed_one_environment_one_algorithm_still_makes_a_report(tmp_path: P
     assert summary.out.exists() and summary.runs == 1
 
 
+@pytest.mark.slow
 def test_odd_characters_do_not_break_figures(tmp_path: Path) -> None:
     for seed in range(2):
         SyntheticRun(preset=f"$x^2$-😀-\x07-{'long' * 20}", env="_$env$", seed=seed).write(tmp_path / "runs")

@@ -62,6 +62,7 @@ def capacity_sweep(tmp_path_factory: pytest.TempPathFactory) -> AnalysisContext:
     return context_of(folder)
 
 
+@pytest.mark.slow
 def test_one_environment_starts_with_its_learning_curves_and_has_no_chart_of_a_single_bar(
     sections: list[Section],
 ) -> None:
@@ -127,6 +128,7 @@ def test_several_environments_start_with_their_aggregate(tmp_path: Path) -> None
     ]  # of two environments the median is the mean
 
 
+@pytest.mark.slow
 def test_a_sweep_shows_all_environments_and_each(capacity_sweep: AnalysisContext) -> None:
     (axis,) = find_sweep_axes(capacity_sweep.results)
     drawing = contrasts.sweep(capacity_sweep, axis)
@@ -157,6 +159,7 @@ def test_sweeps_draw_modes_only_on_request(capacity_sweep: AnalysisContext) -> N
     assert not any("modes" in s.label for s in main_series(capacity_sweep))
 
 
+@pytest.mark.slow
 def test_curves_leave_other_values_of_a_sweep_to_its_figure(capacity_sweep: AnalysisContext) -> None:
     assert len({s.variant for s in main_series(capacity_sweep)}) == 2 < len(capacity_sweep.results.dataset.variants)
     (overall, settings, *_) = make_sections(capacity_sweep)
@@ -205,6 +208,7 @@ def test_diagrams_show_the_single_agent_and_the_plain_ensemble(sections: list[Se
     ]
 
 
+@pytest.mark.slow
 def test_marks_are_where_the_page_draws_them(one_environment: AnalysisContext) -> None:
     """Constrained layouts are known only once a figure was drawn."""
     (group,) = find_comparison_groups(one_environment.results)

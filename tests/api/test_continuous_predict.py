@@ -6,9 +6,10 @@ import pytest
 
 import chorus
 from chorus.cli.main import main
+from running import RUNS, made_once, train
 
 TINY = {
-    "total_steps": 400, "iteration_steps": 200, "num_envs": 1, "learning_starts": 30, "buffer_size": 300,
+    "total_steps": 200, "iteration_steps": 200, "num_envs": 1, "learning_starts": 30, "buffer_size": 300,
     "batch_size": 8, "eval_episodes": 1, "members": 3,
 }  # fmt: skip
 pytestmark = pytest.mark.slow
@@ -56,8 +57,7 @@ def test_the_policies_of_a_run_can_be_evaluated_by_name(pendulum_run, capsys):
 
 def test_a_film_of_a_mujoco_task_needs_no_screen(tmp_path, monkeypatch):
     monkeypatch.delenv("DISPLAY", raising=False)
-    few = TINY | {"max_episode_steps": 20, "total_steps": 200}
-    run = chorus.train("ensemble-sac", "Hopper-v4", scale="smoke", out=tmp_path, quiet=True, **few)
+    run = made_once("control", lambda out: train(out, *RUNS["control"], "--seed", "3"))
     film = tmp_path / "hopper.mp4"
     assert main(["evaluate", str(run), "--episodes", "1", "--video", str(film)]) == 0
     assert film.stat().st_size > 1_000

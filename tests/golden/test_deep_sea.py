@@ -58,6 +58,7 @@ def always_right(env_id):
     return np.diagonal(right_actions(parse(env_id)))
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.sampled_from([5, 8]), st.data())
 def test_every_trajectory_is_that_of_the_rules(size, data):

@@ -64,6 +64,7 @@ def soft_target(kind, values, log_prob, temperature):
     return np.asarray(y)[..., 0]
 
 
+@pytest.mark.slow
 def test_the_lowest_critic_counts_and_entropy_is_added():
     # Member 0: min(3, 2) - 0.5 · (-1) = 2.5, y = 1 + 0.99 · 2.5; member 1: min(4, 6) - 0.1 · 2 = 3.8.
     values = np.array([[3.0, 4.0], [2.0, 6.0]]).reshape(2, 2, 1, 1)
@@ -148,6 +149,7 @@ def test_weights_start_orthogonal():
         np.testing.assert_allclose(policy[head] @ policy[head].T, scale * np.eye(2), atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("preset", "env", "parameters"),
     [

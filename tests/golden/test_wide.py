@@ -28,6 +28,7 @@ def test_one_member_needs_no_more():
     assert WidenedDense(512, members=1, outputs=18).width(3_136) == Dense(512).width(3_136) == 512
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("env", ["ALE/Breakout-v5", "ALE/Amidar-v5", "MinAtar/Breakout-v1", "CartPole-v1"])
 @pytest.mark.parametrize("members", [2, 10])
 def test_the_ensemble_has_as_many_parameters_as_cerls_to_half_a_unit(env, members):

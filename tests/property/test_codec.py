@@ -144,6 +144,7 @@ def test_the_round_trip_is_the_identity(recipe):
     assert again.digest() == config.digest()
 
 
+@pytest.mark.slow
 @given(recipes, st.integers(1, 10**6))
 def test_the_digest_names_everything_but_the_seed(recipe, more):
     config = make(recipe)
@@ -180,6 +181,7 @@ def test_whatever_stands_in_a_file_is_a_configuration_or_one_sentence(recipe, da
         assert str(problem).startswith("a file cannot be used: config")
 
 
+@pytest.mark.slow
 @given(recipes, st.sets(st.sampled_from(["seed", "preset", "env.num_envs", "agent.members", "schedule.total_steps"])))
 def test_every_misspelt_name_is_reported_with_a_suggestion(recipe, names):
     config = make(recipe)

@@ -209,6 +209,7 @@ def test_every_window_is_as_likely_as_another(n_step):
     assert np.sum((counts - expected) ** 2 / expected) < freedom + 5 * np.sqrt(2 * freedom)
 
 
+@pytest.mark.slow
 def test_other_keys_draw_others():
     both, _ = played(layout_of(3, 5), [(0, 0, 0)] * 9)
     draw = partial(drawer(both.layout, 1, 64), both.contents)

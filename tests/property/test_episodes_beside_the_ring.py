@@ -49,6 +49,7 @@ def all_places(ring: Ring) -> tuple[np.ndarray, np.ndarray]:
     return lane[valid], position[valid]
 
 
+@pytest.mark.slow
 @given(histories())
 def test_transitions_know_their_episode_and_whether_one_member_played_it(history):
     ring, told = play(history)
@@ -62,6 +63,7 @@ def test_transitions_know_their_episode_and_whether_one_member_played_it(history
     assert alone.tolist() == [len(players[key]) == 1 for key in expected]
 
 
+@pytest.mark.slow
 @given(histories())
 def test_a_batch_of_the_whole_replay_has_the_replays_shares(history):
     ring, _ = play(history)

@@ -51,6 +51,7 @@ def test_a_members_own_windows_are_drawn_and_no_others(history, seed):
         assert {window.observation for window in drawn} == own
 
 
+@pytest.mark.slow
 @given(histories(), st.integers(0, 2**32 - 1), st.booleans())
 def test_a_ring_opened_again_draws_the_same_numbers(history, seed, joint):
     """What is kept beside the ring is not stored: read off the columns it must decide as the one that grew."""
@@ -126,6 +127,7 @@ def test_the_own_share_holds_before_and_after_the_ring_wraps():
         np.testing.assert_allclose(uniform, 1 / members, atol=0.02)
 
 
+@pytest.mark.slow
 def test_a_member_that_owns_nothing_gets_the_common_batch_and_is_counted():
     ring, sampler = filled(150, 3), SelfOversampled(own_probability=1.0)
     sample = sampler.sample(ring, np.random.default_rng(0), 6, 1, 5)
@@ -149,6 +151,7 @@ def test_with_own_data_only_a_member_that_owns_nothing_learns_nothing():
     assert own.tolist() == [1.0] * 3 and not missed.any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("probability", "share"), [(0.0, 1 / 3), (0.25, 0.5), (0.75, 5 / 6), (1.0, 1.0)])
 def test_the_own_share_goes_from_one_in_n_to_all(probability, share):
     """p + (1 - p)/3, for N = 3."""
@@ -164,6 +167,7 @@ def test_members_whose_coin_says_shared_have_one_common_batch():
     assert np.all(sample.owner == sample.owner[:, :1]) and len(np.unique(sample.owner)) > 1
 
 
+@pytest.mark.slow
 def test_a_joint_coin_falls_for_all_members_alike_and_single_coins_do_not():
     ring, rng = filled(150, 5), np.random.default_rng(0)
 

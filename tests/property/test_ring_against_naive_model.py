@@ -31,6 +31,7 @@ def histories(draw, most_steps=40):
     return lanes, capacity, draw(st.integers(1, 4)), steps
 
 
+@pytest.mark.slow
 @given(histories())
 def test_what_can_be_drawn_is_exactly_the_complete_windows_of_the_newest_transitions(history):
     lanes, capacity, n_step, steps = history
@@ -45,6 +46,7 @@ def test_what_can_be_drawn_is_exactly_the_complete_windows_of_the_newest_transit
         assert len(ring) == lanes * min(capacity, len(naive.lanes[0]))
 
 
+@pytest.mark.slow
 @given(histories(), st.integers(0, 2**32 - 1))
 def test_a_sample_holds_true_windows_only_and_reaches_all_of_them(history, seed):
     lanes, capacity, n_step, steps = history
@@ -64,6 +66,7 @@ def test_a_sample_holds_true_windows_only_and_reaches_all_of_them(history, seed)
     assert {window.observation for window in drawn} == set(expected)
 
 
+@pytest.mark.slow
 @given(histories(most_steps=25))
 def test_large_rows_may_hold_fewer_transitions_but_never_wrong_ones(history):
     lanes, capacity, n_step, steps = history

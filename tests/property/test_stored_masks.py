@@ -31,6 +31,7 @@ def fill(ring: Ring, steps: int, members: int, rng: np.random.Generator) -> dict
     return stored
 
 
+@pytest.mark.slow
 @given(st.integers(1, 3), st.integers(2, 9), st.sampled_from([1, 3, 8, 9, 20]), st.integers(1, 90), st.integers(0, 99))
 def test_a_sampled_transition_has_the_mask_it_was_stored_with(lanes, capacity, members, steps, seed):
     ring, rng = masked_ring(lanes, capacity, members), np.random.default_rng(seed)

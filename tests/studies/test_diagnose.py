@@ -133,6 +133,7 @@ def test_another_question_has_a_page_and_a_next_command_of_its_own(tmp_path, cap
     )
 
 
+@pytest.mark.slow
 def test_a_dry_run_touches_nothing(tmp_path, capsys):
     assert main(["diagnose", "CartPole-v1", "--dry-run", "--out", str(tmp_path)]) == 0
     assert "25 runs, 0 already ended: about" in capsys.readouterr().out and listing(tmp_path) == {}
@@ -140,8 +141,9 @@ def test_a_dry_run_touches_nothing(tmp_path, capsys):
 
 @pytest.mark.slow
 def test_a_diagnosis_for_real(tmp_path):
-    done = chorus("diagnose", "CartPole-v1", "--scale", "smoke", "--seeds", "1", "--out", str(tmp_path))
+    few = ("--seeds", "1", "--total-steps", "1000")
+    done = chorus("diagnose", "CartPole-v1", "--scale", "smoke", *few, "--out", str(tmp_path))
     assert done.returncode == 0, done.stderr
-    assert "5 of 5 runs have ended" in done.stdout
+    assert "4 of 4 runs have ended" in done.stdout  # the usual replay holds all steps: no arm with a larger one
     assert done.stdout.count("not settled") >= 5  # a single seed settles nothing
-    assert (tmp_path / "reports" / "diagnosis-CartPole-v1-smoke-1-seeds.html").is_file()
+    assert (tmp_path / "reports" / "diagnosis-CartPole-v1-smoke-1000-steps-1-seeds.html").is_file()

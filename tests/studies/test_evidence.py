@@ -55,6 +55,7 @@ def test_the_settings_of_the_main_runs_are_those_in_which_cerl_was_seen_to_help(
     assert config.runtime.threads == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", EVIDENCE, ids=lambda stage: stage.name)
 def test_a_stage_completes_the_figures_that_it_names(stage, known):
     before = EVIDENCE[: EVIDENCE.index(stage) + 1]
@@ -118,6 +119,7 @@ def test_every_run_is_published_as_soon_as_it_ends_and_failed_ones_are_not(tmp_p
     assert gzip.decompress(packed.read_bytes()) == (jobs[0].path / "metrics.jsonl").read_bytes()
 
 
+@pytest.mark.slow
 def test_the_plan_names_every_stage_and_what_is_left(tmp_path, capsys):
     assert campaign.main(["--dry-run", "--out", str(tmp_path), "--results", str(tmp_path)]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -130,6 +132,7 @@ def test_it_is_resumed_as_a_script_and_not_as_a_command_of_chorus(monkeypatch):
     assert this_command() == "python examples/evidence.py asterix --out 'my runs'"
 
 
+@pytest.mark.slow
 def test_a_command_that_was_stopped_before_publishing_does_it_at_its_next_start(tmp_path, capsys):
     args = ["asterix", "--scale", "smoke", "--out", str(tmp_path / "runs"), "--results", str(tmp_path / "results")]
     for job in jobs_for(EVIDENCE[0].requests("smoke"), tmp_path / "runs"):

@@ -47,6 +47,7 @@ def test_headings_name_the_figure_where_there_is_one():
     assert find_study("cost").heading == "Training time per step"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("study", "part"), EVERY_PART)
 @pytest.mark.parametrize("scale", SCALES)
 def test_every_study_builds_all_its_configurations(study: Study, part: Part, scale, known: Known):
@@ -103,6 +104,7 @@ def test_the_tables_hyperparameters_reach_every_run_and_change_its_name():
     assert not {job.path for job in code} & {job.path for job in table}
 
 
+@pytest.mark.slow
 def test_the_study_of_hyperparameters_has_both_values_of_both():
     jobs = jobs_of(find_study("hyperparameters").parts[0], "paper", OUT, "gpu")
     pairs = {(job.config.exploration.decay_steps, job.config.agent.optimizer.epsilon) for job in jobs}

@@ -14,6 +14,7 @@ from running import chorus, listing
 from small_jobs import write_finished
 
 
+@pytest.mark.slow
 def test_one_plain_line_a_study_when_not_a_terminal(tmp_path, capsys):
     assert main(["list", "studies", "--scale", "smoke", "--out", str(tmp_path)]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -33,6 +34,7 @@ def test_the_paper_scale_is_priced_in_gpu_days(tmp_path, capsys):
     assert listing(tmp_path) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
@@ -71,12 +73,11 @@ def test_fewer_seeds_are_the_first_of_the_study_and_more_add_to_them(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", ["local", "ray"])
-def test_a_study_whose_runs_are_there_is_only_drawn(tmp_path, capsys, engine):
+def test_a_study_whose_runs_are_there_is_only_drawn(tmp_path, capsys):
     """Finished runs are not run again, nor is a cluster started for them; the figure and the report come out."""
     for job in jobs_of(find_study("figure5").parts[0], "smoke", tmp_path):
         write_finished(job)
-    assert main(["reproduce", "figure5", "--scale", "smoke", "--out", str(tmp_path), "--engine", engine]) == 0
+    assert main(["reproduce", "figure5", "--scale", "smoke", "--out", str(tmp_path), "--engine", "ray"]) == 0
     said = capsys.readouterr().out
     assert "8 runs, 8 already ended: nothing is left to do" in said
     folder = tmp_path / "reports" / "figure5-smoke"
@@ -147,18 +148,14 @@ def test_what_a_cluster_will_take_is_priced_as_work(tmp_path, capsys, monkeypatc
 
 @pytest.mark.slow
 @pytest.mark.parametrize("study", STUDIES.values(), ids=lambda study: study.name)
-def test_every_study_ends_with_its_figure(tmp_path, capsys, study):
+def test_every_study_has_the_runs_of_its_figure(tmp_path, study):
+    """Its own runs; commands that draw and report them are those of other tests."""
     for part in study.parts:
-        for job in jobs_of(part, "smoke", tmp_path):
+        jobs = jobs_of(part, "smoke", tmp_path / part.name)
+        for job in jobs:
             write_finished(job)
-    assert main(["reproduce", study.name, "--scale", "smoke", "--out", str(tmp_path)]) == 0
-    said = capsys.readouterr().out
-    assert "no figure" not in said
-    folder = tmp_path / "reports" / f"{study.name}-smoke"
-    for part in study.parts:
-        tag = f"-{part.name}" if len(study.parts) > 1 else ""
-        assert (folder / f"report{tag}.html").exists()
-        assert list(folder.glob(f"{study.name}{tag}-*.svg")) and list(folder.glob(f"{study.name}{tag}-*.png"))
+        panels = draw_panels(make_context(load_runs([job.path for job in jobs])), study.panels)
+        assert panels and all(drawing.rows for drawing in panels.values())
 
 
 @pytest.mark.slow
@@ -167,7 +164,10 @@ def test_diversity_is_drawn_by_the_measure_of_each_kind_of_actions(tmp_path, cap
         for job in jobs_of(part, "smoke", tmp_path):
             write_finished(job)
     assert main(["reproduce", "figure7", "--scale", "smoke", "--out", str(tmp_path)]) == 0
+    assert "no figure" not in capsys.readouterr().out
     folder = tmp_path / "reports" / "figure7-smoke"
+    for part in ("discrete", "continuous"):
+        assert (folder / f"report-{part}.html").exists() and list(folder.glob(f"figure7-{part}-*.png"))
     panels = {path.stem for path in folder.glob("*.svg") if "curves" not in path.stem and "sweep" not in path.stem}
     assert panels == {"figure7-discrete-vote-entropy", "figure7-continuous-action-distance"}
 
@@ -189,11 +189,12 @@ def test_modes_are_told_apart_in_reports_and_left_out_of_the_papers_figures(tmp_
 @pytest.mark.slow
 def test_a_smoke_study_runs_and_is_drawn(tmp_path):
     study = "figure12"
-    done = chorus("reproduce", study, "--scale", "smoke", "--out", tmp_path, "--workers", "2")
+    asked = ("reproduce", study, "--scale", "smoke", "--seeds", "1", "--out", tmp_path)
+    done = chorus(*asked, "--workers", "2")
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"(\d+) of \1 runs have ended \(0 of them before", done.stdout)
-    folder = tmp_path / "reports" / f"{study}-smoke"
+    folder = tmp_path / "reports" / f"{study}-smoke-1-seeds"
     assert (folder / "report.html").stat().st_size > 10_000
     assert list(folder.glob(f"{study}-*.svg")) and list(folder.glob(f"{study}-*.png"))
-    again = chorus("reproduce", study, "--scale", "smoke", "--out", tmp_path)
+    again = chorus(*asked)
     assert again.returncode == 0 and "nothing is left to do" in again.stdout

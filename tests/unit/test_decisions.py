@@ -52,6 +52,7 @@ def test_a_key_that_is_split_and_folded_is_found(monkeypatch):
     assert len(uses.used_twice()) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("drawn", ["proposal", "choice"])
 def test_noise_is_independent_of_the_exploration_coin(drawn):
     def choose(proposal, member, key):

@@ -39,6 +39,7 @@ def estimate(policy, action, value=VALUE):
     return estimate_value(taken, jnp.asarray(MEMBER), policy.combines_members)
 
 
+@pytest.mark.slow
 def test_a_single_member_decides_and_its_estimate_counts():
     action = decide(RandomMember(), Proposal(GREEDY, GREEDY), MEMBER, Discrete(2))
     assert action.tolist() == [0, 0]

@@ -17,6 +17,7 @@ def gradients(constant_inputs):
     return jax.grad(lambda w, x: jnp.sum(signal * product(w, x, constant_inputs)), argnums=(0, 1))(weight, x)
 
 
+@pytest.mark.slow
 def test_constant_inputs_get_no_gradient_and_everything_else_gets_its_own():
     (weight, x), (all_weight, all_x) = gradients(2), gradients(0)
     np.testing.assert_allclose(weight, all_weight, rtol=1e-6)
