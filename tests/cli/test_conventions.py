@@ -170,3 +170,24 @@ def test_the_tuning_example_tunes(tmp_path, monkeypatch, capsys):
     }  # fmt: skip
     assert module["main"]() == 0
     assert "best: 1.00 with lr=" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("typed", "sentence"),
+    [
+        (
+            ("sweep", "--preset", "cerl", "--env", "CartPole-v1", "--lr", "1"),
+            "for `chorus sweep` write `--set learning_rate=VALUE`",
+        ),
+        (("list", "runs", "my runs"), "'my runs' has no option before it; if it is the folder of the runs, write"),
+    ],
+)
+def test_options_of_other_commands_are_translated(typed, sentence, capsys):
+    assert main(list(typed)) == 2
+    assert sentence in " ".join(capsys.readouterr().err.split())
+
+
+def test_seeds_with_gaps_are_listed_one_by_one(tmp_path, capsys):
+    command = ["sweep", "--preset", "double-dqn", "--env", "Probe/Discount-v0", "--dry-run", "--out", str(tmp_path)]
+    assert main([*command, "--seeds", "3,5,8"]) == 0
+    assert "double-dqn__s{3,5,8}\n" in capsys.readouterr().out

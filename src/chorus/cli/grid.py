@@ -172,7 +172,9 @@ def plan_lines(jobs: "Sequence[Job]") -> Iterator[str]:
     for name, same in configurations.items():
         states = Counter(job.state for job in same)
         seeds = [job.config.seed for job in same]
-        which = f"{seeds[0]}" if len(seeds) == 1 else f"{{{seeds[0]}..{seeds[-1]}}}"
+        whole = seeds == list(range(seeds[0], seeds[-1] + 1))
+        several = f"{seeds[0]}..{seeds[-1]}" if whole and len(seeds) > 1 else ",".join(map(str, seeds))
+        which = f"{{{several}}}" if len(seeds) > 1 else several
         yield f"{', '.join(f'{count} {state}' for state, count in states.items()):<24} {name}__s{which}"
 
 

@@ -196,9 +196,22 @@ def _about_unknown(word: str, command: str | None, given: Sequence[str]) -> str:
     parser = Parser(add_help=False)
     importlib.import_module(COMMANDS[command][0]).configure(parser, given)
     options = re.findall(r"--[a-z-]+", parser.format_usage())
+    if command == "list" and not word.startswith("-"):
+        return f"'{word}' has no option before it; if it is the folder of the runs, write `--out {shlex.quote(word)}`"
+    if "--set" in options and (setting := _key_of_setting(name)):
+        return f"'{name}' is an option of `chorus train`; for `chorus {command}` write `--set {setting}=VALUE`"
     hint = closest(name, options)
     remedy = f"did you mean '{hint}'?" if hint else f"`chorus {command} --help` lists the options"
     return f"'{word}' is not an option of `chorus {command}`; {remedy}"
+
+
+def _key_of_setting(name: str) -> str | None:
+    from chorus.config.options import find_setting
+
+    try:
+        return find_setting(name).key
+    except ChorusError:
+        return None
 
 
 def _with_env(given: list[str], word: str) -> str:
