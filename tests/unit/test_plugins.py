@@ -89,7 +89,7 @@ def test_two_files_of_one_name_are_two_plugins(tmp_path):
 def test_a_plugin_may_be_named_before_the_command(tmp_path, capsys):
     file = write_plugin(tmp_path, "before_the_command")
     assert main(["--plugin", str(file), "show", "before-the-command"]) == 0
-    assert f"next: chorus train before-the-command --plugin {file}" in capsys.readouterr().out
+    assert f"next: chorus --plugin {file} train before-the-command" in capsys.readouterr().out
 
 
 def test_a_plugin_that_trains_while_it_is_imported_is_refused(tmp_path):
