@@ -9,6 +9,7 @@ from chorus.analysis.power import chance_to_settle, seeds_needed
 from chorus.analysis.wording import why_unsettled
 
 
+@pytest.mark.slow
 def test_the_chance_is_how_often_intervals_of_drawn_runs_exclude_zero() -> None:
     rng = np.random.default_rng(0)
     pilot = mean_estimate(1.0 + np.array([-1.0, -0.5, 0.0, 0.5, 1.0]))  # mean 1, standard deviation √(2.5 / 4)

@@ -194,6 +194,7 @@ def test_a_tracker_that_cannot_be_made_is_named():
     shielded.close(False)
 
 
+@pytest.mark.slow
 def test_the_id_is_the_runs_own_and_stays(tmp_path):
     folders = [created(tmp_path / name, tracking=Tracking(track=True))[1] for name in ("one", "other")]
     ids = [RunDirectory(run).read_meta()["wandb"]["id"] for run in folders]

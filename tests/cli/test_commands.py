@@ -206,6 +206,7 @@ def test_options_override_a_configuration_and_a_part_of_one_is_enough(finished, 
     assert config["env"]["id"] == "CartPole-v1"
 
 
+@pytest.mark.slow
 def test_quiet_says_only_the_result(finished, tmp_path):
     run = Path(shutil.copytree(finished, tmp_path / finished.name))
     done = chorus("resume", run, "--quiet")

@@ -66,6 +66,7 @@ def test_what_ships_is_small_and_complete() -> None:
         assert {"config.json", "meta.json", "status.json", "metrics.jsonl.gz"} <= {path.name for path in run.iterdir()}
 
 
+@pytest.mark.slow
 def test_the_list_of_studies_counts_what_ships(tmp_path: Path) -> None:
     runs = set(published_runs(page.RESULTS))
     for name in ("exploration", "figure2", "hyperparameters"):

@@ -126,6 +126,7 @@ def test_copies_that_act_in_turn_gather_and_learn_what_one_does(played):
         np.testing.assert_allclose(copied_state.totals["td_loss"][i], state.totals["td_loss"][0], rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_quarter_tandem_is_four_members_of_which_three_are_copies(played):
     owner, data, state = played["tandem"]
     owners, copied_data, copied_state = played["four"]

@@ -72,6 +72,7 @@ def test_a_member_without_weight_stands_still_under_weight_decay():
     assert [moved(params, after, member) for member in range(N)] == [True, True, False]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at_once", [1, N])
 def test_a_soft_member_without_weight_keeps_its_networks_and_its_temperature(at_once):
     """Without data its entropy is 0, which is not its target entropy. Alone in a group or with others."""

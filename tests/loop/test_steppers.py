@@ -121,6 +121,7 @@ def test_what_is_drawn_does_not_depend_on_the_chunks(probe):
     assert 0 < whole.action.mean() < 1
 
 
+@pytest.mark.slow
 def test_a_jax_environment_redraws_its_member_at_true_episode_starts_only(probe):
     steps = walked(probe, [16])
     np.testing.assert_array_equal(steps.terminated[:, 0], [False, True] * 8)

@@ -83,6 +83,7 @@ def test_only_the_end_of_a_long_log_is_read(tmp_path):
     assert last_step(tmp_path / "absent.jsonl") == 0
 
 
+@pytest.mark.slow
 def test_a_finished_run_is_at_its_last_step():
     run = finished_probe_run()
     request = Request(preset="bootstrapped-dqn", env=PROBE, seed=3, scale="smoke", options=OPTIONS | {"members": 2})

@@ -221,6 +221,7 @@ def test_more_workers_than_graphics_processors_are_refused(tmp_path, monkeypatch
         choose_engine("local", jobs, workers=3)
 
 
+@pytest.mark.slow
 def test_a_graphics_processor_of_a_run_that_could_not_start_is_free_again(tmp_path, monkeypatch):
     def refused(*args, **more):
         raise OSError(11, "Resource temporarily unavailable")
