@@ -23,9 +23,9 @@ TINY = (
 )  # fmt: skip
 SHORT_EPISODES = ("--max-episode-steps", "30")
 # One real game with everything that may happen in it. Iterations end with an episode, after 90 steps and not after 60;
-# a ring of 548 rows wraps.
+# a ring of 548 rows is written round and round.
 ATARI = (
-    "--num-envs", "1", "--max-episode-steps", "45", "--iteration-steps", "60", "--total-steps", "420",
+    "--num-envs", "1", "--max-episode-steps", "45", "--iteration-steps", "60", "--total-steps", "720",
     "--sticky-actions", "0.25", "--noop-max", "5", "--terminal-on-life-loss", "--redraw-on-life-loss",
     "--eval-episodes", "1", "--eval-envs", "1", "--eval-steps", "50",
 )  # fmt: skip

@@ -172,10 +172,11 @@ def test_what_is_killed_is_retried_and_the_sweep_has_the_bytes_of_the_local_engi
     assert {found.name: logs(found) for found in tmp_path.glob("[!.]*__s*")} == on_this_machine
 
 
-def test_stopped_in_the_middle_nothing_is_left_on_the_cluster(cluster, tmp_path):
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_stopped_in_the_middle_nothing_is_left_on_the_cluster(cluster, tmp_path, how):
     """Ray has a handler for SIGTERM of its own; ours must be the one that is heard."""
     sweep = small_sweep(tmp_path, 1, "--engine", "ray", "--address", cluster.address, total_steps=100_000)
-    said, code = end_in_the_middle(tmp_path, sweep, signal.SIGTERM, **cluster.variables)
+    said, code = end_in_the_middle(tmp_path, sweep, how, **cluster.variables)
     assert code == 130
     assert "stopped; 0 of 1 runs have ended" in said and "Resume with: " in said and "--engine ray" in said
     (run,) = tmp_path.glob("[!.]*__s*")

@@ -27,6 +27,7 @@ from trying import Try
 import conftest  # noqa: F401
 from chorus.runs.machine import processor
 from chorus.runs.progress import duration
+from chorus.runs.runtime import commit
 
 _SECONDS_BETWEEN_LINES = 10.0
 _BEGIN, _END = "<!-- campaign -->", "<!-- end of campaign -->"
@@ -136,8 +137,10 @@ def table(tallies: list[Tally]) -> str:
 
 
 def markdown(tallies: list[Tally], seed: int) -> str:
+    minutes, wanted = sum(tally.seconds for tally in tallies) / 60, sum(tally.wanted for tally in tallies)
     lines = [
-        f"Seed {seed}, {os.cpu_count()} cores of {processor()}: {outcome(tallies)}.",
+        f"Seed {seed}, {minutes:.0f} minutes on {os.cpu_count()} cores of {processor()}, commit {commit()}: "
+        f"{outcome(tallies)}, of {wanted:,} planned tries.",
         "",
         "| attack | tries | failures |",
         "|---|---|---|",

@@ -12,8 +12,9 @@ POWER = 0.9
 def chance_to_settle(found: IntervalEstimate, seeds: int, distance: float | None = None) -> float:
     """The chance that an interval of `seeds` runs excludes zero, on the side of the estimate; NaN without an interval.
 
-    With a `distance` the interval is to exclude a value that is this far from the estimate. The spread of runs is read
-    from the interval, which is taken to have one degree of freedom per run but one, as a paired difference has.
+    With a `distance` the interval is to exclude a value that is this far from the estimate. The standard deviation of
+    runs is computed from the width of the interval with n - 1 degrees of freedom for n runs. This is exact for a paired
+    difference and approximate for others, which have more.
     """
     away = abs(found.value if distance is None else distance)
     if not found.has_interval or found.runs < 2 or seeds < 2:

@@ -98,7 +98,7 @@ def provenance() -> dict[str, Any]:
         "cores": os.cpu_count(),
         "packages": {name: _version(name) for name in _PACKAGES},
         "command": sys.argv,
-        "commit": _commit(),
+        "commit": commit(),
     }
 
 
@@ -109,7 +109,7 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _commit() -> str | None:
+def commit() -> str | None:
     """The commit of the source tree Chorus runs from, if it runs from one."""
     here = Path(__file__).parent
     try:
