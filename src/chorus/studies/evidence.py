@@ -14,9 +14,9 @@ from chorus.errors import ChorusError, did_you_mean
 from chorus.studies.environments import FEW_GAMES, TASKS
 from chorus.studies.study import Arm, EnvironmentSet, Part, Scaled
 
-_ASTERIX = "MinAtar/Asterix-v1"
 # Asterix comes first in every round, because CERL's effect was first seen there.
-_ALL = (_ASTERIX, *(env for env in env_sets()["minatar5"] if env != _ASTERIX))
+FIRST_GAME = "MinAtar/Asterix-v1"
+_ALL = (FIRST_GAME, *(env for env in env_sets()["minatar5"] if env != FIRST_GAME))
 _FIRST, _SECOND = tuple(range(5)), tuple(range(5, 10))
 
 
@@ -69,7 +69,7 @@ EVIDENCE = (
         folder="minatar",
         title="the four algorithms on Asterix",
         figures=(),
-        envs=(_ASTERIX,),
+        envs=(FIRST_GAME,),
         seeds=(*_FIRST, *_SECOND),
         arms=_MAIN,
     ),
