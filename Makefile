@@ -12,7 +12,7 @@ PIP := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-c
 # Commands end with what to run next, and nobody has `chorus` on the path yet.
 ON_PATH = command -v chorus >/dev/null || echo "chorus is $(BIN)/chorus; '. $(BIN)/activate' lets you type chorus"
 
-.PHONY: help setup demo demo-short test torture test-sb3 lint check docs bench bench-peers format clean
+.PHONY: help setup demo demo-short test test-long torture test-sb3 lint check docs bench bench-peers format clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -38,8 +38,12 @@ demo-short: $(CORE)  ## the same as small as it can be, a minute or two: does ev
 	@$(ON_PATH)
 
 # Three workers for two cores, because many tests wait for processes, browsers and clusters.
-test: setup  ## the whole suite
-	$(BIN)/python -m pytest -n 3 --dist worksteal tests
+PYTEST = $(BIN)/python -m pytest -n 3 --dist worksteal tests
+test: setup  ## laws, known numbers, probes, kills, browser and everything fast, about ten minutes on two cores
+	$(PYTEST) -m "not long"
+
+test-long: setup  ## the rest: every preset, product, notebook and page of the documentation is run, ten minutes more
+	$(PYTEST) -m long
 
 TORTURE ?= 30
 torture: setup  ## random kills, damage, wrong input, full disks; minutes, or hours with TORTURE=1000 kills

@@ -65,6 +65,12 @@ LONGEST = (
 )
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """`make check` leaves out what is slow, and so what is long."""
+    if item.get_closest_marker("long"):
+        item.add_marker(pytest.mark.slow)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: not item.nodeid.partition("::")[0].endswith(LONGEST))

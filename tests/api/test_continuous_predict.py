@@ -25,6 +25,7 @@ def observations(count):
     return np.random.default_rng(0).normal(size=(count, 3)).astype(np.float32)
 
 
+@pytest.mark.long
 def test_actions_are_the_environments_own(pendulum_run):
     player = chorus.load(pendulum_run)
     assert player.policy_name == "aggregate"
@@ -55,6 +56,7 @@ def test_the_policies_of_a_run_can_be_evaluated_by_name(pendulum_run, capsys):
         assert f"policy {policy}, 1 episodes" in said and "action distance" in said
 
 
+@pytest.mark.long
 def test_a_film_of_a_mujoco_task_needs_no_screen(tmp_path, monkeypatch):
     monkeypatch.delenv("DISPLAY", raising=False)
     run = made_once("control", lambda out: train(out, *RUNS["control"], "--seed", "3"))

@@ -49,7 +49,7 @@ def training_returns(run: Path) -> dict[int, float]:
     return {step: sum(values) / len(values) for step, values in ended.items()}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_tensorboard_gets_the_same_numbers(probe_run, tmp_path):
     run = train(tmp_path, tensorboard=True)
     found = scalars(run / "tensorboard")
@@ -65,7 +65,7 @@ def test_tensorboard_gets_the_same_numbers(probe_run, tmp_path):
     assert logs(run) == logs(probe_run)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_weights_and_biases_gets_them_offline(probe_run, tmp_path, monkeypatch):
     monkeypatch.setenv("WANDB_MODE", "offline")
     monkeypatch.setenv("WANDB_SILENT", "true")

@@ -180,7 +180,7 @@ assert player.predict(player.observation_example())[0] in (0, 1)
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_class_of_a_notebook_trains_after_jax_has_been_used(tmp_path):
     (tmp_path / "notebook.py").write_text(NOTEBOOK)
     done = subprocess.run(
@@ -192,7 +192,7 @@ def test_a_class_of_a_notebook_trains_after_jax_has_been_used(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_process_of_its_own_trains_whatever_this_one_has_computed(probe_run, tmp_path, capsys):
     """This process computes with one thread, so that it could not train a run of two."""
     with pytest.raises(chorus.ChorusError, match="already computes with 1 threads"):

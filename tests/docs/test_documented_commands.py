@@ -75,7 +75,7 @@ def test_commands_that_only_print_run(words: list[str], capsys: pytest.CaptureFi
     assert capsys.readouterr().out
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("page", "block"), python_blocks(), ids=[page for page, _ in python_blocks()])
 def test_python_of_the_documentation_runs(
     page: str, block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

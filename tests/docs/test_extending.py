@@ -44,7 +44,7 @@ def test_every_component_of_the_page_is_listed(plugin):
     assert set(PRESETS) <= set(re.findall(r"^(\S+) ", chorus("list", "--plugin", plugin), re.MULTILINE))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("preset", PRESETS)
 def test_every_preset_of_the_page_trains(preset, plugin, tmp_path, capsys):
     env, place, kind = PRESETS[preset]

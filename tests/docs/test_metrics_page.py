@@ -31,7 +31,7 @@ def patterns() -> dict[str, re.Pattern[str]]:
     }
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_logged_metric_is_defined_and_every_defined_one_is_logged(tmp_path: Path) -> None:
     logged: set[str] = set()
     for (preset, env), options in RUNS.items():

@@ -20,7 +20,7 @@ def test_notebooks_show_their_output(path: Path) -> None:
     assert all(cell["execution_count"] for cell in cells if cell["cell_type"] == "code")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebooks_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The kinds of output stay the same; numbers may differ on another machine."""

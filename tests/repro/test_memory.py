@@ -36,7 +36,7 @@ for iteration in range(1, 6):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 @pytest.mark.parametrize("task", [("bootstrapped-dqn", "Probe/Discount-v0"), ("sac", "Pendulum-v1")], ids="-".join)
 def test_thousands_of_updates_leave_the_resident_memory_where_it_was(task):

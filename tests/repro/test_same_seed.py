@@ -29,7 +29,7 @@ def test_two_processes_write_the_same_bytes_for_the_same_seed(undisturbed, tmp_p
     assert all(len(content) > 1_000 for content in logs(again).values())
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_process_that_compiles_everything_itself_writes_the_same_bytes(undisturbed, tmp_path):
     again = train(tmp_path, *RUNS["cartpole"], "--seed", "3", JAX_COMPILATION_CACHE_DIR=None)
     assert logs(again) == logs(undisturbed["cartpole"])

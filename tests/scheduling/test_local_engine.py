@@ -33,7 +33,7 @@ def sweep(out, seeds, *more):
     return small_sweep(out, seeds, *more, preset=PRESET[0], members=2)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_process_a_run_and_the_bytes_of_chorus_train_with_trackers_that_work_and_fail(tmp_path, monkeypatch):
     monkeypatch.delenv("WANDB_MODE", raising=False)
     jobs = small_jobs(tmp_path, seeds=4, presets=PRESET, members=2)[2:]
@@ -50,7 +50,7 @@ def test_a_process_a_run_and_the_bytes_of_chorus_train_with_trackers_that_work_a
     assert logs(jobs[0].path)["metrics.jsonl"] != logs(reference)["metrics.jsonl"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_failing_run_is_tried_twice_and_reported_with_its_last_words(tmp_path, monkeypatch):
     (tmp_path / "broken_robot.py").write_text(
         textwrap.dedent("""

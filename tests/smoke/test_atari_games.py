@@ -18,7 +18,7 @@ SHRUNK = {
 BY_ACTIONS = sorted(named_sets()["atari55"], key=lambda env_id: minimal_actions(games()[env_id]))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("env_id", (BY_ACTIONS[0], BY_ACTIONS[-1]))
 def test_games_with_few_and_with_many_actions_train(tmp_path, env_id):
     request = Request(preset="double-dqn", env=env_id, scale="smoke", options=SHRUNK)

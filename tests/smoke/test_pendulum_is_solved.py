@@ -8,7 +8,7 @@ from running import records
 ENOUGH = -200.0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_sac_solves_pendulum(tmp_path):
     """A player that does nothing gets about -1,200; one that swings up at once -150."""
     run = chorus.train(

@@ -3,6 +3,8 @@
 import itertools
 import json
 import math
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import smoke_worlds  # noqa: F401  (registers its environments)
@@ -61,6 +63,17 @@ COMBINATIONS = [
     ("cerl", "SmokePictures-v0"),
     ("tandem", "SmokeChannelsFirst-v0"),
 ]
+# The paper's own algorithms, each in one environment, are part of `make test`; the others are left to the long tests.
+MAIN = ("double-dqn", "bootstrapped-dqn", "cerl", "tandem", "sac", "ensemble-sac-cerl")
+
+
+def with_marks() -> Iterator[Any]:
+    left = set(MAIN)
+    for preset, env in COMBINATIONS:
+        yield pytest.param(preset, env, marks=pytest.mark.slow if preset in left else pytest.mark.long)
+        left.discard(preset)
+
+
 # Compositions nobody has named: laid over a preset as a configuration file. Each is of several, so that few runs have
 # every pair.
 QUANTILES = {"estimate": {"kind": "quantile", "quantiles": 5}, "loss": {"kind": "quantile_huber"}}
@@ -136,8 +149,7 @@ def check(run, preset) -> None:
     assert (run / "checkpoints" / "000002" / "state.safetensors").is_file()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("preset", "env"), COMBINATIONS)
+@pytest.mark.parametrize(("preset", "env"), list(with_marks()))
 def test_every_preset_trains(tmp_path, preset, env):
     more = {"members": 2} if option_applies("members", preset) else {}
     # Most of a tiny run of an Atari game is starting its emulators.
@@ -146,7 +158,7 @@ def test_every_preset_trains(tmp_path, preset, env):
     check(run, preset)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("product", PRODUCTS)
 def test_products_that_nobody_named_train(tmp_path, product):
     preset, change = PRODUCTS[product]

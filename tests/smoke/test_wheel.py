@@ -51,7 +51,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return python
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_readmes_example_runs_with_the_wheel(python: Path, tmp_path: Path) -> None:
     (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
     done = run(python, "-c", f"{example}\nprint(chorus.__file__, action)", cwd=tmp_path)

@@ -26,7 +26,7 @@ TINY = {
 }  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_package_of_the_users_own_is_imported_for_its_environment(tmp_path):
     (tmp_path / "my_package.py").write_text(
         textwrap.dedent("""
@@ -83,7 +83,7 @@ def own_torso_run(tmp_path_factory):
     return chorus.train("cerl", "CartPole-v1", scale="smoke", out=out, torso=Residual(), quiet=True, members=2, **TINY)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_torso_of_the_users_own_is_lifted_over_members(own_torso_run):
     assert status(own_torso_run)["state"] == "finished"
     player = chorus.load(own_torso_run, torso=Residual())

@@ -64,8 +64,10 @@ def test_runs_that_are_there_are_only_reported(tmp_path, capsys):
         write_finished(job)
     assert main(["demo", "--scale", "smoke", "--out", str(tmp_path)]) == 0
     said = capsys.readouterr().out
-    rows = [line for line in said.splitlines() if line.startswith(("Is there a curse", "Does acting together"))]
+    own, _, shipped = said.partition("What the shipped results say")
+    rows = [line for line in own.splitlines() if line.startswith(("Is there a curse", "Does acting together"))]
     assert len(rows) == 2 and all("not settled" in row for row in rows)  # two seeds settle nothing
+    assert "MinAtar/Asterix" in shipped and "Does CERL help" in shipped
     assert "95 % interval" in said
     assert f"report: {tmp_path / 'reports' / 'demo-smoke' / 'report.html'}" in said
     assert said.splitlines()[-1].startswith(f"next: chorus demo --out {tmp_path} ")
@@ -81,7 +83,7 @@ def test_long_and_short_exclude_each_other(tmp_path, capsys):
     assert "--scale" in capsys.readouterr().err and listing(tmp_path) == {}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_short_form_for_real(tmp_path):
     done = chorus("demo", "--scale", "smoke", "--seeds", "1", "--out", str(tmp_path))
     assert done.returncode == 0, done.stderr

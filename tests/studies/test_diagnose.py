@@ -118,7 +118,7 @@ def test_more_seeds_are_suggested_where_they_could_settle_something(tmp_path, ca
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_another_question_has_a_page_and_a_next_command_of_its_own(tmp_path, capsys):
     for job in jobs_of(diagnosis(CARTPOLE, "laptop", 3, Overrides(members=4, total_steps=60_000)), "laptop", tmp_path):
         write_finished(job)
@@ -139,7 +139,7 @@ def test_a_dry_run_touches_nothing(tmp_path, capsys):
     assert "25 runs, 0 already ended: about" in capsys.readouterr().out and listing(tmp_path) == {}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_diagnosis_for_real(tmp_path):
     few = ("--seeds", "1", "--total-steps", "1000")
     done = chorus("diagnose", "CartPole-v1", "--scale", "smoke", *few, "--out", str(tmp_path))

@@ -101,7 +101,7 @@ def test_a_first_look_with_fewer_seeds_has_a_report_of_its_own(tmp_path, capsys)
     assert "smoke scale, --seeds 1" in (folder / "report.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_tables_hyperparameters_have_a_report_of_their_own(tmp_path, capsys):
     """With runs of the paper's scale that nobody trained."""
     part = find_study("figure14").parts[0].with_seeds(1)
@@ -158,7 +158,7 @@ def test_every_study_has_the_runs_of_its_figure(tmp_path, study):
         assert panels and all(drawing.rows for drawing in panels.values())
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_diversity_is_drawn_by_the_measure_of_each_kind_of_actions(tmp_path, capsys):
     for part in find_study("figure7").parts:
         for job in jobs_of(part, "smoke", tmp_path):
@@ -186,7 +186,7 @@ def test_modes_are_told_apart_in_reports_and_left_out_of_the_papers_figures(tmp_
     assert drawn == {"SAC", "Ensemble SAC (indiv.)", "SAC 10%-tandem (active)", "SAC 10%-tandem (passive)"}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_smoke_study_runs_and_is_drawn(tmp_path):
     study = "figure12"
     asked = ("reproduce", study, "--scale", "smoke", "--seeds", "1", "--out", tmp_path)

@@ -117,7 +117,7 @@ def test_the_games_are_57_the_papers_are_55_and_gymnasium_knows_them_all():
     assert reference_scores()["breakout"] == (1.7, 30.5)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_game_can_be_made_and_has_the_emulators_number_of_actions():
     """Some of them are trained in smoke/test_atari_games.py."""
     for name, game in games().items():

@@ -60,7 +60,7 @@ def sac(auxiliary, at_once=2):
 
 
 # Policies and critics take three times as long to compile as a network of values.
-BOTH = [pytest.param(q, id="q"), pytest.param(sac, id="sac", marks=pytest.mark.slow)]
+BOTH = [pytest.param(q, id="q"), pytest.param(sac, id="sac", marks=pytest.mark.long)]
 
 
 def own_params(state):

@@ -49,7 +49,7 @@ NEEDED = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_commands_without_their_package_write_nothing_and_say_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "sitecustomize.py").write_text(BLOCKING, encoding="utf-8")

@@ -99,7 +99,7 @@ def test_a_plugin_that_trains_while_it_is_imported_is_refused(tmp_path):
         load_plugins([str(script)])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_new_algorithm_goes_from_its_class_to_train_sweep_and_report(tmp_path):
     """No file of the package is touched; workers, resume, evaluate and report load the plugin by themselves."""
     runs, folder = tmp_path / "runs", tmp_path / "elsewhere"
