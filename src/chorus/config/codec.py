@@ -18,6 +18,7 @@ LARGEST_INTEGER = 2**62
 """Counts are 64-bit integers in arrays, with room to add to them."""
 
 
+@cache
 def stored_fields(cls: Any) -> tuple[dataclasses.Field, ...]:
     return tuple(field for field in dataclasses.fields(cls) if field.metadata.get("stored", True))
 
@@ -47,8 +48,14 @@ def candidates(annotation: Any) -> dict[str, type[Component]]:
     return found
 
 
+# Nearly all values of a tree are of these types, and studies encode millions of them.
+_PLAIN = (str, int, float, type(None))
+
+
 def encode(value: Any, *, for_name: bool = False) -> Any:
     """A JSON value; `for_name` leaves out the defaults that do not count in a configuration's name."""
+    if isinstance(value, _PLAIN):
+        return value
     again = partial(encode, for_name=for_name)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = [field for field in stored_fields(type(value)) if not (for_name and _is_unnamed(field, value))]
