@@ -34,7 +34,7 @@ def grids() -> list[Any]:
     A sweep names options that nothing else checks; the grids of the others have tests of their own.
     """
     lines = [line for line in commands() if words_of(line)[0] in GRIDS and "my_package" not in line]
-    return [pytest.param(line, marks=() if words_of(line)[0] == "sweep" else pytest.mark.slow) for line in lines]
+    return [pytest.param(line, marks=() if words_of(line)[0] == "sweep" else pytest.mark.long) for line in lines]
 
 
 def python_blocks() -> list[tuple[str, str]]:

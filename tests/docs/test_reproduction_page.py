@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from chorus.config.request import Request
 from chorus.config.resolution import resolve
+from chorus.config.schema import RunConfig
 from chorus.scheduling import costs
 from chorus.studies.study import Study
 from chorus.studies.table import STUDIES
@@ -14,6 +16,17 @@ from chorus.studies.table import STUDIES
 PAGE = Path(__file__).parents[2] / "docs" / "reproduction.md"
 # The processor of the page; others have rates of their own.
 PROCESSOR = "AMD EPYC"
+
+
+_resolved: dict[str, RunConfig] = {}
+
+
+def resolved(request: Request) -> RunConfig:
+    """Studies share most of their runs."""
+    key = repr(request)
+    if key not in _resolved:
+        _resolved[key] = resolve(request).config
+    return _resolved[key]
 
 
 def row(study: Study) -> str:
@@ -24,7 +37,7 @@ def row(study: Study) -> str:
         requests = [request for part in study.parts for request in part.requests(scale, device)]
         # Requests that differ in their seed resolve alike, and arms may share runs.
         alike = {repr(alone): alone for request in requests if (alone := replace(request, seed=0))}
-        configs = {name: resolve(alone).config for name, alone in alike.items()}
+        configs = {name: resolved(alone) for name, alone in alike.items()}
         digests = {name: config.digest() for name, config in configs.items()}
         by_digest = {digests[name]: config for name, config in configs.items()}
         runs = {(digests[repr(replace(request, seed=0))], request.seed) for request in requests}

@@ -64,8 +64,15 @@ def resolved_with(rule, env, **options):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("env", ["Probe/Action-v0", LEVER])
-@pytest.mark.parametrize("rule", [VoteActing(), UpperConfidence(beta=0.5)])
+@pytest.mark.parametrize(
+    ("rule", "env"),
+    [
+        (VoteActing(), "Probe/Action-v0"),
+        (UpperConfidence(beta=0.5), LEVER),
+        pytest.param(VoteActing(), LEVER, marks=pytest.mark.long),
+        pytest.param(UpperConfidence(beta=0.5), "Probe/Action-v0", marks=pytest.mark.long),
+    ],
+)
 def test_an_ensemble_that_acts_together_learns_in_both_steppers(lever, tmp_path, rule, env):
     assembly, path = create_run(resolved_with(rule, env), tmp_path, keep_replay=True)
     train_run(assembly, path, Silent())

@@ -104,7 +104,7 @@ def test_the_loss_falls_if_it_is_learnt_long_enough(build):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("build", [q, pytest.param(partial(sac, at_once=3), marks=pytest.mark.slow)], ids=["q", "sac"])
+@pytest.mark.parametrize("build", [q, pytest.param(partial(sac, at_once=3), marks=pytest.mark.long)], ids=["q", "sac"])
 def test_without_a_weight_the_numbers_are_those_of_no_auxiliary_loss(build):
     (plain, _), (unweighted, _) = (
         learnt(*build(auxiliary)) for auxiliary in (NoAuxiliary(), PredictedReward(weight=0))
@@ -162,7 +162,7 @@ def test_errors_of_q_learners_are_those_of_the_main_heads():
     np.testing.assert_allclose(errors, expected, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_errors_of_sac_are_the_mean_over_critics_in_any_grouping():
     batch = soft_batch()
     batch = batch._replace(terminated=np.ones_like(batch.terminated))
