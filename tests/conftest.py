@@ -60,7 +60,8 @@ LONGEST = (
     "scheduling/test_slurm_cluster.py",
     "scheduling/test_ray_engine.py",
     "scheduling/test_slurm_engine.py",
-    "studies/test_demo.py",
+    "repro/test_atari_killed.py",
+    "repro/test_killed.py",
     "torture/test_campaign.py",
 )
 

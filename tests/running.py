@@ -27,7 +27,7 @@ SHORT_EPISODES = ("--max-episode-steps", "30")
 ATARI = (
     "--num-envs", "1", "--max-episode-steps", "45", "--iteration-steps", "60", "--total-steps", "720",
     "--sticky-actions", "0.25", "--noop-max", "5", "--terminal-on-life-loss", "--redraw-on-life-loss",
-    "--eval-episodes", "1", "--eval-envs", "1", "--eval-steps", "50",
+    "--eval-episodes", "1", "--eval-envs", "1", "--eval-steps", "10",
 )  # fmt: skip
 # A JAX environment that compiles fast, one that people use, one that lives in Python, a real game, real physics.
 RUNS = {

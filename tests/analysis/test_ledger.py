@@ -254,7 +254,7 @@ def test_an_open_claim_shows_no_settled_number(tmp_path: Path) -> None:
     assert "3 of 6 checks were not run" in to_markdown([found], "")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_command_writes_two_files_and_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_study(tmp_path / "runs", presets=("double-dqn", "bootstrapped-dqn"), envs=MINATAR[:1])
     assert main(["claims", str(tmp_path / "runs"), "-o", str(tmp_path / "out")]) == 0
@@ -264,7 +264,7 @@ def test_the_command_writes_two_files_and_says_so(tmp_path: Path, capsys: pytest
     assert "44 claims: " in said and said.splitlines()[-1].startswith("next: chorus reproduce ")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_command_of_an_open_claim_leads_on() -> None:
     """The next study of several, then more seeds; games that only Atari has at the paper scale."""
     claims = {claim.number: claim for claim in all_claims()}

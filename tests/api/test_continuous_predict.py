@@ -35,6 +35,7 @@ def test_actions_are_the_environments_own(pendulum_run):
     assert actions.shape == (64, 1) and np.abs(actions).max() <= 2.0 and actions.std() > 0
 
 
+@pytest.mark.long
 def test_deterministic_takes_modes_and_the_aggregate_is_the_members_mean(pendulum_run):
     batch = observations(16)
 
@@ -49,6 +50,7 @@ def test_deterministic_takes_modes_and_the_aggregate_is_the_members_mean(pendulu
     assert (drawn[0] != drawn[1]).any()
 
 
+@pytest.mark.long
 def test_the_policies_of_a_run_can_be_evaluated_by_name(pendulum_run, capsys):
     for policy in ("individual-mode", "aggregate-mode", "member_2"):
         assert main(["evaluate", str(pendulum_run), "--policy", policy, "--episodes", "1"]) == 0

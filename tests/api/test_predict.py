@@ -53,7 +53,7 @@ def test_a_member_keeps_acting_until_its_episode_ends(cartpole_run):
     assert (redrawn[0][ended] != drawn[ended]).any()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_batch_is_its_observations_one_by_one(cartpole_run):
     for member in range(3):
         player = chorus.load(cartpole_run, f"member_{member}")

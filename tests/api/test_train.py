@@ -119,7 +119,7 @@ def test_a_run_is_a_path_with_numbers_curves_and_an_agent(probe_run, monkeypatch
     assert run.metrics()["step"].tolist() == table["step"].tolist()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_environment_may_be_a_class_or_a_function(tmp_path, monkeypatch):
     run = chorus.train("double-dqn", World, scale="smoke", out=tmp_path, quiet=True, **TINY)
     assert run.config["env"]["id"] == "test_train:World" and run.scores() == {"individual": 4.0}

@@ -252,7 +252,7 @@ def test_in_a_terminal_progress_is_a_bar_with_rate_and_time_left(tmp_path):
     assert re.search(r"return 1\.00, eval individual 1\.00 aggregate 1\.00, epsilon 0\.\d\d", text)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_kept_replays_stay_and_each_member_is_evaluated_on_request(tmp_path):
     arguments = ["train", *RUNS["cartpole"], *SHORT_EPISODES, "--total-steps", "400", "--keep-replay"]
     assert main([*arguments, "--eval-members", "--out", str(tmp_path), "--quiet"]) == 0

@@ -24,7 +24,7 @@ def test_every_block_is_a_whole_demo_with_the_same_verdicts(tmp_path) -> None:
     """The demo's seeds begin at 0, those of a block at its first."""
     demo = {tuple(job.name.rsplit("__s", 1)) for job in jobs_of(DEMO, "laptop", tmp_path)}
     blocks = audit.blocks()
-    assert len(blocks) == 3
+    assert len(blocks) >= 3
     for first, runs in blocks.items():
         assert {(name, str(int(seed) - first)) for name, seed in (run.name.rsplit("__s", 1) for run in runs)} == demo
         answers = find_answers(make_context(load_runs(runs)))

@@ -49,7 +49,7 @@ def row(study: Study) -> str:
     return f"| `{study.name}` | {study.title} | {numbers} | {study.laptop} |"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("study", STUDIES.values(), ids=lambda study: study.name)
 def test_the_page_has_the_studys_row(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(costs, "measured_processor", lambda: PROCESSOR)

@@ -77,7 +77,7 @@ def test_a_member_that_diverges_is_named_and_marked_and_the_others_go_on(tmp_pat
         assert np.isfinite(np.asarray(leaf)[[0, 2]]).all()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_continuous_member_that_diverges_does_not_reach_the_others_through_the_replay(tmp_path):
     given = {**OPTIONS, "max_episode_steps": 50}
     config = resolve(Request(preset="ensemble-sac", env="Pendulum-v1", scale="smoke", options=given)).config
@@ -116,7 +116,7 @@ def test_when_all_members_diverge_the_run_ends_diverged_with_its_last_good_check
     assert [path.name for path in (tmp_path / "run" / "checkpoints").iterdir()] == ["000001"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_step_size_that_ruins_every_member_exits_with_code_1(tmp_path, capsys):
     given = [f"--{name.replace('_', '-')}={value}" for name, value in OPTIONS.items()]
     arguments = ["--env", "Probe/Discount-v0", "--scale", "smoke", "--learning-rate", "1e30", "--out", str(tmp_path)]

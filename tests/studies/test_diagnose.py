@@ -81,7 +81,7 @@ def test_wrong_wishes_are_refused_before_anything_is_touched(tmp_path, capsys, a
     assert listing(tmp_path) == {}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_runs_that_are_there_are_only_diagnosed(tmp_path, capsys):
     for job in jobs_of(diagnosis(CARTPOLE, "smoke", 3, NO_WISHES), "smoke", tmp_path):
         write_finished(job)
@@ -97,7 +97,7 @@ def test_runs_that_are_there_are_only_diagnosed(tmp_path, capsys):
     assert said.splitlines()[-1].startswith(f"next: chorus diagnose CartPole-v1 --out {tmp_path}      where")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("found", "wanted"),
     [

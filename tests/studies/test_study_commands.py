@@ -146,7 +146,7 @@ def test_what_a_cluster_will_take_is_priced_as_work(tmp_path, capsys, monkeypatc
     assert re.search(r"about 10 h \d\d min of one core \(", capsys.readouterr().out)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("study", STUDIES.values(), ids=lambda study: study.name)
 def test_every_study_has_the_runs_of_its_figure(tmp_path, study):
     """Its own runs; commands that draw and report them are those of other tests."""

@@ -187,7 +187,7 @@ def test_an_unknown_environment_is_named(env_id):
         describe(env_id)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_sizes_of_minatar_are_those_pgx_has():
     import pgx
 

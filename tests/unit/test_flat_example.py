@@ -31,7 +31,7 @@ def test_every_option_says_what_it_means():
     assert text.count("(default ") == 14
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_tiny_run_plays_and_learns():
     lines = run("--total-steps", "2000").splitlines()
     assert len(lines) > 20

@@ -61,7 +61,7 @@ def test_only_modules_outside_the_package_are_recorded():
     assert "json" in plugins_of(["json"])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_installed_plugin_needs_no_option(tmp_path):
     """The entry point of a distribution as an installer leaves it."""
     write_plugin(tmp_path, "installed_plugin")

@@ -36,7 +36,7 @@ def test_no_work_is_done_for_the_constants():
     assert flop(0) - flop(500) > 0.9 * 2 * 64 * 500 * 64
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_policies_learn_the_same_as_with_all_gradients(monkeypatch):
     learner, batch = soft_learner(), soft_batch()
 

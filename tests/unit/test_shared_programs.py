@@ -7,7 +7,7 @@ from chorus.cli.main import main
 from running import RUNS, logs
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_shared_programs_change_no_byte(tmp_path):
     written = {}
     # The seed before leaves its programs to the next one; the last run makes its own.
