@@ -29,7 +29,7 @@ $(STAMP): $(CORE)
 	$(PIP) -e ".[dev]"
 	@touch $(STAMP)
 
-demo: $(CORE)  ## the curse of diversity on MinAtar, less than ten minutes on two cores, ending in a report
+demo: $(CORE)  ## the curse of diversity on MinAtar, about ten minutes on two cores, ending in a report
 	$(BIN)/chorus demo
 	@$(ON_PATH)
 
@@ -42,7 +42,7 @@ PYTEST = $(BIN)/python -m pytest -n 3 --dist worksteal tests
 test: setup  ## laws, known numbers, probes, kills, browser and everything fast, about ten minutes on two cores
 	$(PYTEST) -m "not long"
 
-test-long: setup  ## the rest: every preset, product, notebook and page of the documentation is run, ten minutes more
+test-long: setup  ## the rest: every other preset, products, notebooks and Python of the documentation
 	$(PYTEST) -m long
 
 TORTURE ?= 30

@@ -1,10 +1,11 @@
-"""Rewrite the tables of docs/demo.md from the runs in results/demo: the demo on blocks of seeds that chose nothing.
+"""Rewrite the tables of docs/demo.md from the runs in results/demo: demos on seeds that no setting was chosen on.
 
 python examples/demo_audit.py                           # the tables alone
 python examples/demo_audit.py --block 800 --out RUNS    # train a whole demo on seeds from 800 on and publish it first
 """
 
 import argparse
+import math
 import re
 import sys
 from collections import defaultdict
@@ -45,22 +46,40 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rest))
 
 
+def answers_of(runs: Sequence[Path]) -> dict[str, Answer]:
+    """The answers of a demo's report, by their questions."""
+    return {answer.question: answer for answer in find_answers(make_context(load_runs(runs)))}
+
+
 def audit(folder: Path = RUNS) -> str:
-    """The answers of each block, then the final returns of all of them."""
+    """The answers of each block and of all of them, then the final returns."""
     by_block = blocks(folder)
-    answers = [
-        {answer.question: answer for answer in find_answers(make_context(load_runs(runs)))}
-        for runs in by_block.values()
-    ]
-    rows = [["difference in returns", *(f"seeds from {first}" for first in by_block)]]
-    rows += [["processor", *map(processors, by_block.values())]]
-    rows += [[question, *(cell(own[question]) for own in answers)] for question in answers[0]]
+    answers = [answers_of(runs) for runs in by_block.values()]
+    rows = [["", *(f"seeds from {first}" for first in by_block), "all"]]
+    rows += [["processor", *map(processors, by_block.values()), ""]]
+    for question, pooled in answers_of([folder]).items():
+        rows.append([question, *(cell(own[question]) for own in answers), cell(pooled)])
+    ranges = [["", "one demo estimates, with 95 % probability"]]
+    ranges += [[question, text] for question, text in expected(folder).items()]
     finals = [["", "mean final return", "95 % interval", "seeds"]]
     for row in final_table(make_context(load_runs([folder])).results).rows:
         _, label, _, _, _, seeds, *_ = (part.text for part in row.cells)
         mean, low, high = (f"{part.sort:.1f}" for part in row.cells[2:5])
         finals.append([label, mean, f"{low} to {high}", seeds])
-    return f"{table(rows)}\n\n{table(finals)}\n"
+    return "\n\n".join(map(table, (rows, ranges, finals))) + "\n"
+
+
+def expected(folder: Path = RUNS) -> dict[str, str]:
+    """Where the estimate of one more demo lies, by its question.
+
+    One demo of B has B times the variance of all of them together, and theirs comes on top.
+    """
+    wider = math.sqrt(len(blocks(folder)) + 1)
+    found = {}
+    for question, answer in answers_of([folder]).items():
+        half = wider * (answer.estimate.high - answer.estimate.low) / 2
+        found[question] = f"{signed(answer.estimate.value - half)} to {signed(answer.estimate.value + half)}"
+    return found
 
 
 def processors(runs: Sequence[Path]) -> str:
@@ -81,7 +100,7 @@ def write(page: Path = PAGE, folder: Path = RUNS) -> None:
 
 def train(first: int, args: argparse.Namespace) -> int:
     """The runs of one demo with the seeds of a block, published as they end; the exit code."""
-    requests = [replace(request, seed=first + request.seed) for request in DEMO.requests("laptop")]
+    requests = [replace(request, seed=first + request.seed) for request in DEMO.requests("laptop", args.device)]
 
     def on_end(job: Job) -> None:
         publish(job.path, RUNS)
@@ -96,10 +115,13 @@ def main(given: Sequence[str]) -> int:
     args = parser.parse_args(given)
     if args.block is not None and args.block % BLOCK:
         parser.error(f"--block is {args.block}; blocks begin at multiples of {BLOCK}")
-    code = 0 if args.block is None else train(args.block, args)
+    if args.block is not None and (code := train(args.block, args)):
+        return code
     write()
     print(f"{PAGE.relative_to(ROOT)} is written from {RUNS.relative_to(ROOT)}")
-    return code
+    if args.block is not None:
+        print("next: python examples/results_page.py; python examples/readme_results.py")
+    return 0
 
 
 if __name__ == "__main__":

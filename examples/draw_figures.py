@@ -13,7 +13,6 @@ from chorus.analysis.figures.diagrams import heads_and_targets, who_generates_wh
 from chorus.analysis.figures.style import LineStyle
 from chorus.analysis.grouping import find_comparison_groups
 from chorus.analysis.loading import load_runs
-from chorus.analysis.report.tables import final_table
 from chorus.ensemble.value_map import Cross, Members
 from chorus.training.acting import Uniform
 
@@ -40,18 +39,13 @@ def diagrams() -> dict[str, figures.Drawing]:
 
 
 def demo(runs: Path) -> dict[str, figures.Drawing]:
-    """Learning curves with one panel per question; the table of final returns is printed as Markdown."""
+    """Learning curves with one panel per question."""
     context = make_context(load_runs([runs]))
     env = context.results.envs[0]
     (group, *_) = find_comparison_groups(context.results)
     questions = drawings.question_curves(context, group, env)
     if questions is None:
         raise SystemExit(f"{runs} has no two algorithms to compare; pass the folder that `chorus demo` wrote to.")
-    print("| | mean final return | 95 % interval | seeds |\n|---|---|---|---|")
-    for row in final_table(context.results).rows:
-        _, label, _, _, _, seeds, *_ = (cell.text for cell in row.cells)
-        mean, low, high = (f"{cell.sort:.1f}" for cell in row.cells[2:5])
-        print(f"| {label} | {mean} | {low} to {high} | {seeds} |")
     return {"demo": questions.draw()}
 
 

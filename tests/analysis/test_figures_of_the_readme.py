@@ -19,14 +19,9 @@ def write_runs(folder, presets):
 
 
 @pytest.mark.slow
-def test_the_demos_figure_and_table_come_from_its_runs(tmp_path, capsys):
+def test_the_demos_figure_comes_from_its_runs(tmp_path):
     write_runs(tmp_path / "runs", ("double-dqn", "bootstrapped-dqn", "cerl", "tandem"))
     drawing.main(tmp_path, tmp_path / "runs")
-    said = capsys.readouterr().out.splitlines()
-    # Levels are shares of 20, the same in both seeds.
-    assert "| Double DQN | 20.0 | 20.0 to 20.0 | 2 |" in said
-    assert "| Bootstrapped DQN (indiv.) | 14.0 | 14.0 to 14.0 | 2 |" in said
-    assert len([line for line in said if line.startswith("| ")]) == 1 + 7
     written = (tmp_path / "demo.svg").read_text(encoding="utf-8")
     assert all(title in written for title in ("Members and their vote", "Active and passive", "Members with CERL"))
     drawing.main(tmp_path, tmp_path / "runs")

@@ -12,7 +12,7 @@ from chorus.analysis.ledger.checks import combine
 from chorus.analysis.ledger.table import CHECKS, all_claims
 from chorus.analysis.questions import MAIN
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 DRAWS = 12
 # Claims that these worlds have no runs for: too few games (8, 41), timings (23, 24), lost lives (27), a fault (38).
 # `test_ledger.py` has cases of them.
@@ -38,7 +38,6 @@ def statuses(world: World, kind: str, spread: float) -> dict[int, Counter[str]]:
     return found
 
 
-@pytest.mark.long
 def test_every_claim_agrees_where_it_is_true(world: World) -> None:
     found = statuses(world, "paper", 0.02)
     assert {number for number, counts in found.items() if counts["missing"] == DRAWS} == NOT_HERE - {8}
@@ -47,7 +46,6 @@ def test_every_claim_agrees_where_it_is_true(world: World) -> None:
     assert sum(counts["disagrees"] for counts in judged.values()) <= 0.05 * DRAWS * len(judged)
 
 
-@pytest.mark.long
 def test_no_claim_agrees_where_the_opposite_is_true(world: World) -> None:
     found = statuses(world, "reverse", 0.02)
     judged = {n: counts for n, counts in found.items() if n not in NOT_HERE | NO_REVERSE}
@@ -55,7 +53,6 @@ def test_no_claim_agrees_where_the_opposite_is_true(world: World) -> None:
     assert all(counts["disagrees"] >= 0.8 * DRAWS for counts in judged.values()), judged
 
 
-@pytest.mark.long
 def test_without_differences_claims_are_settled_only_by_chance(world: World) -> None:
     found = statuses(world, "null", 0.15)
     judged = {n: counts for n, counts in found.items() if n not in NOT_HERE | TRUE_WITHOUT_EFFECT}
@@ -63,7 +60,6 @@ def test_without_differences_claims_are_settled_only_by_chance(world: World) -> 
     assert sum(counts["disagrees"] for counts in judged.values()) <= 0.05 * DRAWS * len(judged), judged
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("kind", "spread"), [("paper", 0.02), ("reverse", 0.02), ("null", 0.15)])
 def test_findings_are_right_at_the_stated_rate(world: World, kind: str, spread: float) -> None:
     """With differences the main verdicts are those of the truth; without, at most 5 % of all are settled."""

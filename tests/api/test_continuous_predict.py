@@ -12,7 +12,7 @@ TINY = {
     "total_steps": 200, "iteration_steps": 200, "num_envs": 1, "learning_starts": 30, "buffer_size": 300,
     "batch_size": 8, "eval_episodes": 1, "members": 3,
 }  # fmt: skip
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,6 @@ def observations(count):
     return np.random.default_rng(0).normal(size=(count, 3)).astype(np.float32)
 
 
-@pytest.mark.long
 def test_actions_are_the_environments_own(pendulum_run):
     player = chorus.load(pendulum_run)
     assert player.policy_name == "aggregate"
@@ -35,7 +34,6 @@ def test_actions_are_the_environments_own(pendulum_run):
     assert actions.shape == (64, 1) and np.abs(actions).max() <= 2.0 and actions.std() > 0
 
 
-@pytest.mark.long
 def test_deterministic_takes_modes_and_the_aggregate_is_the_members_mean(pendulum_run):
     batch = observations(16)
 
@@ -50,7 +48,6 @@ def test_deterministic_takes_modes_and_the_aggregate_is_the_members_mean(pendulu
     assert (drawn[0] != drawn[1]).any()
 
 
-@pytest.mark.long
 def test_the_policies_of_a_run_can_be_evaluated_by_name(pendulum_run, capsys):
     for policy in ("individual-mode", "aggregate-mode", "member_2"):
         assert main(["evaluate", str(pendulum_run), "--policy", policy, "--episodes", "1"]) == 0
@@ -58,7 +55,6 @@ def test_the_policies_of_a_run_can_be_evaluated_by_name(pendulum_run, capsys):
         assert f"policy {policy}, 1 episodes" in said and "action distance" in said
 
 
-@pytest.mark.long
 def test_a_film_of_a_mujoco_task_needs_no_screen(tmp_path, monkeypatch):
     monkeypatch.delenv("DISPLAY", raising=False)
     run = made_once("control", lambda out: train(out, *RUNS["control"], "--seed", "3"))

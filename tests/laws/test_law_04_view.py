@@ -17,7 +17,7 @@ def conv_network(shared, form):
 
 
 def every_form_and_depth():
-    """All of them; of the forms this backend does not choose, the depths in between are left to the whole suite."""
+    """All of them; of the forms this backend does not choose, the depths in between are left to `make test`."""
     for form in FORMS:
         for shared in range(len(CONV_TORSO) + 1):
             rare = form != "best_for_backend" and shared not in (0, 2)

@@ -114,7 +114,7 @@ class StopsAt(Silent):
             raise KeyboardInterrupt
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_stopped_run_whose_sampler_uses_errors_resumes_to_the_same_bytes(tmp_path):
     def resolved(sampler):
         found = resolve(Request(preset="bootstrapped-dqn", env="Probe/Observation-v0", scale="smoke", options=TINY))

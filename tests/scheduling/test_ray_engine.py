@@ -183,7 +183,6 @@ def test_stopped_in_the_middle_nothing_is_left_on_the_cluster(cluster, tmp_path,
     wait_for(lambda: holder(run) is None, PATIENCE_SECONDS)
 
 
-@pytest.mark.long
 def test_a_wrong_token_is_refused(cluster, tmp_path):
     wrong = cluster.variables | {"RAY_AUTH_TOKEN": secrets.token_hex(32)}
     done = chorus(*small_sweep(tmp_path, 1, "--engine", "ray", "--address", cluster.address), **wrong)
@@ -235,7 +234,6 @@ def listening_addresses(processes: list[int]) -> set[str]:
 LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F"}
 
 
-@pytest.mark.long
 def test_a_cluster_of_its_own_is_out_of_reach_of_other_machines_and_does_not_outlive_its_owner_for_long(tmp_path):
     """SIGKILL leaves the owner no chance to end its cluster; the next command does it."""
     sweep = small_sweep(tmp_path, 1, "--engine", "ray", "--quiet", total_steps=100_000)

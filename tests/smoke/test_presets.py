@@ -63,7 +63,7 @@ COMBINATIONS = [
     ("cerl", "SmokePictures-v0"),
     ("tandem", "SmokeChannelsFirst-v0"),
 ]
-# The paper's own algorithms, each in one environment, are part of `make test`; the others are left to the long tests.
+# The paper's main algorithms, each in one environment, are part of `make test`; the others are left to the long tests.
 MAIN = ("double-dqn", "bootstrapped-dqn", "cerl", "tandem", "sac", "ensemble-sac-cerl")
 
 
@@ -72,6 +72,7 @@ def with_marks() -> Iterator[Any]:
     for preset, env in COMBINATIONS:
         yield pytest.param(preset, env, marks=pytest.mark.slow if preset in left else pytest.mark.long)
         left.discard(preset)
+    assert not left, f"{left} are in no combination"
 
 
 # Compositions nobody has named: laid over a preset as a configuration file. Each is of several, so that few runs have

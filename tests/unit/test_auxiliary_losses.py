@@ -162,7 +162,7 @@ def test_errors_of_q_learners_are_those_of_the_main_heads():
     np.testing.assert_allclose(errors, expected, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_errors_of_sac_are_the_mean_over_critics_in_any_grouping():
     batch = soft_batch()
     batch = batch._replace(terminated=np.ones_like(batch.terminated))

@@ -22,7 +22,9 @@ def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
         default="laptop",
         help="smoke: one or two minutes, to see that everything works; laptop: the demo itself (default: laptop)",
     )
-    add_seeds(parser, "algorithm", "18, of the tandem 13, of Bootstrapped DQN 6; 10 with --long, 2 at smoke")
+    add_seeds(
+        parser, "algorithm", "18 for Double DQN, 11 for the tandem, 6 for Bootstrapped DQN; 10 with --long, 2 at smoke"
+    )
     add_dry_run(parser)
     add_grid_options(parser)
 
@@ -47,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     tags = ["smoke"] * small + ([] if args.seeds is None else [f"{seeds_in_words(args.seeds)}-seeds"])
     folder = args.out / "reports" / "-".join([part.name.replace(" ", "-"), *tags])
     title = "The curse of diversity on MinAtar" + (" (smoke scale)" if small else "")
-    # The runs that ship began with another game, in which CERL's effect was first seen.
+    # CERL ships for another game.
     beside = shipped().beside(sorted({job.config.env.id for job in jobs} | {FIRST_GAME}))
     write_findings(jobs, folder, title, beside=beside)
     if small:
