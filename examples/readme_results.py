@@ -14,7 +14,7 @@ from chorus.analysis.intervals import mean_estimate
 from chorus.analysis.loading import load_runs
 from chorus.analysis.results import Series
 from chorus.analysis.solved import in_natural_order
-from chorus.analysis.variants import Variant
+from chorus.analysis.variants import Variant, is_default
 from chorus.analysis.wording import plural
 
 ROOT = Path(__file__).parent.parent
@@ -51,7 +51,8 @@ def table(context: AnalysisContext, name: str) -> list[str]:
     runs = context.results.dataset.runs
     scales = sorted({str(run.config.get("scale")) for run in runs})
     seeds = context.seeds(context.results.series, context.results.envs)
-    corner = f"[{name}](results/{name}): {plural(len(runs), 'run')}, {seeds}, {' and '.join(scales)} scale"
+    changed = "" if any(map(is_default, runs)) else ", other settings"
+    corner = f"[{name}](results/{name}): {plural(len(runs), 'run')}, {seeds}, {' and '.join(scales)} scale{changed}"
     envs = {env: digits_for(context, env) for env in sorted(context.results.envs, key=in_natural_order)}
     rows = [[corner, *envs], ["---"] * (len(envs) + 1)]
     for variant in context.results.dataset.variants:

@@ -15,7 +15,7 @@ from chorus.analysis.bootstrap import IntervalEstimate
 from chorus.analysis.correlation import fisher_interval
 from chorus.analysis.figures.bars import SYMLOG_LINEAR
 from chorus.analysis.figures.drawing import shorten, shorten_apart
-from chorus.analysis.figures.style import DARK, LIGHT
+from chorus.analysis.figures.style import DARK, LIGHT, PANEL
 
 BLUE, ORANGE = figures.LineStyle(1), figures.LineStyle(2, policy="individual")
 
@@ -71,6 +71,12 @@ def test_a_grid_has_one_panel_per_environment() -> None:
     visible = [axes for axes in drawing.figure.axes if axes.get_visible()]
     assert [axes.get_title("left") for axes in visible] == list(panels)
     assert len(drawing.marks) == 21
+
+
+def test_a_grid_of_one_panel_is_no_smaller_than_a_figure_of_its_own() -> None:
+    alone = figures.curve_grid({"game": [line("a", BLUE)]}, x_label="x", y_label="y", caption="c").figure
+    two = figures.curve_grid({n: [line("a", BLUE)] for n in "ab"}, x_label="x", y_label="y", caption="c").figure
+    assert PANEL[0] <= alone.get_figwidth() < two.get_figwidth() and alone.get_figheight() > two.get_figheight()
 
 
 def test_improvement_bars_are_sorted_and_symlog_within_a_tenth() -> None:

@@ -73,7 +73,9 @@ def curve_grid(
     """One panel per environment, like the paper's pages of 55 games, or per question."""
     columns = min(layout.columns, len(panels))
     rows = -(-len(panels) // columns)
-    size = (layout.width * columns + 0.4, layout.height * rows + 0.6)
+    # A single panel would be smaller than its legend.
+    scale = max(1.0, PANEL[0] / layout.width) if len(panels) == 1 else 1.0
+    size = (scale * layout.width * columns + 0.4, scale * layout.height * rows + 0.6)
     figure = Figure(figsize=size, layout="constrained")
     names = (layout.panels_are, "series", x_label, y_label, *COLUMNS[3:])
     drawing = Drawing(figure, caption, names, kind="curves")
