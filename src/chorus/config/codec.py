@@ -18,8 +18,12 @@ LARGEST_INTEGER = 2**62
 """Counts are 64-bit integers in arrays, with room to add to them."""
 
 
-@cache
 def stored_fields(cls: Any) -> tuple[dataclasses.Field, ...]:
+    return _stored_fields(cls)
+
+
+@cache
+def _stored_fields(cls: Any) -> tuple[dataclasses.Field, ...]:
     return tuple(field for field in dataclasses.fields(cls) if field.metadata.get("stored", True))
 
 
