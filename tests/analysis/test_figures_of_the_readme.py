@@ -55,7 +55,9 @@ def test_the_results_of_other_runs_are_theirs(tmp_path):
     results.write(page, tmp_path / "results")
     lines = page.read_text(encoding="utf-8").splitlines()
     assert lines[0] == "before" and lines[-1] == "after" and "old" not in lines
-    assert "| [games](results/games): 4 runs, 2 seeds, laptop scale, other settings | MinAtar/SpaceInvaders-v1 |" in lines
+    assert (
+        "| [games](results/games): 4 runs, 2 seeds, laptop scale, other settings | MinAtar/SpaceInvaders-v1 |" in lines
+    )
     # 12.71 is Student's t with one degree of freedom, and 0.5 the standard error of 0 and 1.
     assert "| Double DQN | 20.5 ± 6.4 |" in lines
     (row,) = (line for line in lines if line.startswith("| Bootstrapped DQN |"))
