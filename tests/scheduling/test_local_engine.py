@@ -17,7 +17,7 @@ from chorus.runs.resources import ring_layout
 from chorus.runs.run_directory import RunDirectory
 from chorus.runs.tracking import Tracking
 from chorus.scheduling.engines import choose_engine, local
-from chorus.scheduling.engines.local import LocalEngine, workers_that_fit
+from chorus.scheduling.engines.local import LocalEngine, leaves_nothing_behind, workers_that_fit
 from chorus.scheduling.grid import run_grid
 from chorus.scheduling.jobs import jobs_of, memory_bytes
 from chorus.studies.table import find_study
@@ -48,6 +48,43 @@ def test_a_process_a_run_and_the_bytes_of_chorus_train_with_trackers_that_work_a
     assert jobs[1].name == reference.name
     assert logs(jobs[1].path) == logs(reference)
     assert logs(jobs[0].path)["metrics.jsonl"] != logs(reference)["metrics.jsonl"]
+
+
+@pytest.mark.slow
+def test_one_process_trains_run_after_run_to_the_bytes_of_each_alone_and_a_new_one_follows_if_it_is_killed(tmp_path):
+    jobs = small_jobs(tmp_path, seeds=4, presets=PRESET, members=2)[1:]
+    engine = LocalEngine(1)
+    processes, begin = [], engine.start
+
+    def start(job):
+        begin(job)
+        processes.append(engine._running[0].process)
+        if len(processes) == 2:
+            # In the middle of the second run of the process.
+            wait_for(lambda: job.step() > 0, PATIENCE_SECONDS)
+            processes[-1].kill()
+
+    engine.start = start
+    result = run_grid(jobs, engine, quiet=True)
+    assert (result.exit_code, [job.state for job in jobs]) == (0, ["finished"] * 3)
+    first, second, third, again = processes
+    assert first is second is not third is again
+    assert [process.returncode is not None for process in processes] == [True] * 4
+    reference = finished_probe_run()
+    assert jobs[2].name == reference.name and logs(jobs[2].path) == logs(reference)
+
+
+def test_only_runs_that_leave_nothing_behind_share_a_process(tmp_path, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+
+    def shares(tracking=None, **options):
+        (job,) = small_jobs(tmp_path, seeds=1, **options)
+        return leaves_nothing_behind(replace(job, tracking=tracking) if tracking else job)
+
+    assert shares()
+    assert not shares(device="gpu")
+    assert not shares(env="CartPole-v1", max_episode_steps=20)
+    assert not shares(tracking=Tracking(tensorboard=True))
 
 
 @pytest.mark.long
@@ -256,7 +293,7 @@ class _NoProcess:
     def __init__(self):
         import io
 
-        self.stdin, self.returncode = io.StringIO(), None
+        self.stdin, self.stdout, self.returncode = io.StringIO(), None, None
 
     def poll(self):
         return self.returncode

@@ -16,6 +16,7 @@ from chorus.envs.registry import describe, is_jax, make_host, make_jax
 from chorus.envs.spec import EnvSpec, HostEnvs
 from chorus.errors import ChorusError
 from chorus.randomness import init_key
+from chorus.runs.programs import ProgramCache, SharedParts
 from chorus.runs.progress import ProgressView
 from chorus.runs.resources import Demand, check_resources, demand_of, ends_with_episode, ring_layout
 from chorus.runs.run_directory import RunDirectory
@@ -40,11 +41,17 @@ class Assembly:
     config: RunConfig
     spec: EnvSpec
     agent: Agent
+    shared: SharedParts | None = None
+    """Parts of this agent that other runs use, too; None if the run has programs of its own."""
 
     @staticmethod
-    def of(config: RunConfig) -> "Assembly":
+    def of(config: RunConfig, programs: ProgramCache | None = None) -> "Assembly":
+        """With `programs`, runs of one configuration share their traced programs."""
+        if programs and (shared := programs.find(config)):
+            return Assembly(config, shared.spec, shared.agent, shared)
         spec = describe(config.env.id, config.env.max_episode_steps)
-        return Assembly(config, spec, config.agent.build(spec))
+        agent = config.agent.build(spec)
+        return Assembly(config, spec, agent, programs.add(config, spec, agent) if programs else None)
 
     def check_network(self) -> None:
         """Check by shapes alone that the layers fit each other and the observations."""
@@ -91,6 +98,12 @@ class Assembly:
 
     def loop(self) -> Loop:
         """Compiled where the environment and all components can be; `obstacle` says why not."""
+        if self.shared is None:
+            return self._make_loop()
+        self.shared.loop = self.shared.loop or self._make_loop()
+        return self.shared.loop
+
+    def _make_loop(self) -> Loop:
         loop = self.host_loop()
         return loop if self.obstacle(loop) or not isinstance(loop.stepper, JaxStepper) else CompiledLoop.of(loop)
 
@@ -153,6 +166,13 @@ class Assembly:
             reward_clip=config.agent.reward_clip,
         )
 
+    def _own_evaluator(self) -> Evaluator:
+        """That of training, for the configured policies."""
+        if self.shared is None:
+            return self.evaluator()
+        self.shared.evaluator = self.shared.evaluator or self.evaluator()
+        return self.shared.evaluator
+
     def training(
         self,
         directory: RunDirectory,
@@ -166,7 +186,7 @@ class Assembly:
             progress.say(problem)
         return Training(
             loop=loop,
-            evaluator=self.evaluator(),
+            evaluator=self._own_evaluator(),
             evaluation=self.config.evaluation,
             diagnostics=Diagnostics(self.agent, self.config.agent.members),
             exploration=exploration_log(self.config.states, self.spec, self.config.agent.members),

@@ -19,6 +19,7 @@ from chorus.errors import ChorusError
 from chorus.networks.torsos import custom
 from chorus.plugins import load_recorded, plugins_of
 from chorus.runs.assembly import Assembly
+from chorus.runs.programs import ProgramCache
 from chorus.runs.progress import ProgressView
 from chorus.runs.run_directory import RunDirectory
 from chorus.runs.runtime import prepare, provenance
@@ -63,10 +64,12 @@ def find_run(out: Path, names: tuple[str, str], seed: int) -> Path:
     return former if path != former and not path.exists() and RunDirectory(former).exists() else path
 
 
-def create_directory(path: Path, config: RunConfig, about: Mapping[str, Any]) -> Assembly:
+def create_directory(
+    path: Path, config: RunConfig, about: Mapping[str, Any], programs: ProgramCache | None = None
+) -> Assembly:
     """The parts of a new run and its directory; `about` is added to its `meta.json`."""
     prepare(config.runtime)
-    assembly = Assembly.of(config)
+    assembly = Assembly.of(config, programs)
     assembly.check_network()
     directory = RunDirectory(path)
     if directory.exists():
@@ -84,15 +87,16 @@ def start_run(
     *,
     patience_seconds: float = 0.0,
     stop: StopRequest | None = None,
+    programs: ProgramCache | None = None,
 ) -> dict[str, Any]:
     """Start the run in this directory, or resume it if it exists; returns its last status.
 
     `about` is added to the `meta.json` of a new run, and trackers to that of an old one. A run that another process
-    holds is waited for.
+    holds is waited for. `programs` are shared with other runs of this process.
     """
     if RunDirectory(path).exists():
-        return resume_run(path, progress, patience_seconds=patience_seconds, stop=stop, about=about)
-    return train_run(create_directory(path, config, about), path, progress, stop=stop)
+        return resume_run(path, progress, patience_seconds=patience_seconds, stop=stop, about=about, programs=programs)
+    return train_run(create_directory(path, config, about, programs), path, progress, stop=stop)
 
 
 def resume_run(
@@ -103,6 +107,7 @@ def resume_run(
     patience_seconds: float = 0.0,
     stop: StopRequest | None = None,
     about: Mapping[str, Any] | None = None,
+    programs: ProgramCache | None = None,
 ) -> dict[str, Any]:
     """The status after resuming. A run that has ended is left alone, except for a replay that should be gone."""
     directory = RunDirectory(path)
@@ -112,7 +117,7 @@ def resume_run(
         return directory.read_status()
     validate_stored(config, directory)
     prepare(config.runtime)
-    assembly = Assembly.of(config)
+    assembly = Assembly.of(config, programs)
     assembly.check_resources(path, resumed=True)
     return train_run(assembly, path, progress, patience_seconds, stop, about)
 

@@ -1,4 +1,9 @@
-"""Runs on this machine, each in its own process with its own thread pool."""
+"""Runs on this machine, at any time each in its own process with its own thread pool.
+
+A process that has trained a run of an environment of pure functions trains the next such run: importing, tracing and
+loading programs takes up to half of a short run. All other runs have a process of their own, because code of an
+environment or a tracker may leave something behind.
+"""
 
 import contextlib
 import json
@@ -16,12 +21,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from chorus.envs.registry import is_jax
 from chorus.errors import ChorusError
 from chorus.files import is_alive
 from chorus.runs.resources import free_memory_bytes
 from chorus.scheduling.costs import on_gpu
 from chorus.scheduling.engines import Ended, Engine, with_command
-from chorus.scheduling.engines.worker import HOPELESS
+from chorus.scheduling.engines.worker import DONE, HOPELESS
 from chorus.scheduling.jobs import Job, memory_bytes
 
 _SECONDS_TO_STOP = 10.0
@@ -33,21 +39,53 @@ _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS
 
 
 @dataclass
-class _Process:
+class _Worker:
+    """A process and the job that it has now, or had last."""
+
     job: Job
     process: subprocess.Popen
     stderr: IO[str]
     gpu: str | None
 
+    def send(self, job: Job) -> None:
+        self.job = job
+        assert self.process.stdin is not None
+        # `wait` reports a process that died before it could read.
+        with contextlib.suppress(BrokenPipeError):
+            message = {**with_command(job.message()), "stays": leaves_nothing_behind(job)}
+            self.process.stdin.write(json.dumps(message) + "\n")
+            self.process.stdin.flush()
+
+    def has_ended_run(self) -> bool:
+        """Whether its run is over; a process that stays says so."""
+        if self.process.poll() is not None:
+            return True
+        try:
+            return self.process.stdout is not None and os.read(self.process.stdout.fileno(), len(DONE)) == DONE
+        except BlockingIOError:
+            return False
+
+    def close(self) -> None:
+        for pipe in (self.process.stdin, self.process.stdout, self.stderr):
+            if pipe is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    pipe.close()
+
+
+def leaves_nothing_behind(job: Job) -> bool:
+    """Whether its process can train another run afterwards."""
+    return is_jax(job.config.env.id) and not (on_gpu(job.config) or job.tracking or job.about.get("plugins"))
+
 
 class LocalEngine(Engine):
-    """At most `workers` runs at once."""
+    """At most `workers` runs at once, each in its own process."""
 
     def __init__(self, workers: int) -> None:
         self._workers = workers
-        self._running: list[_Process] = []
+        self._running: list[_Worker] = []
+        self._idle: list[_Worker] = []
         self._free_gpus = visible_gpus()
-        # Seeds of one configuration compile the same programs, so later runs find them in this cache.
+        # Seeds of one configuration compile the same programs, so later processes find them in this cache.
         remove_abandoned_caches()
         self._compiled = tempfile.TemporaryDirectory(prefix=f"{_CACHE}{os.getpid()}-", ignore_cleanup_errors=True)
 
@@ -56,14 +94,30 @@ class LocalEngine(Engine):
         return self._workers
 
     def start(self, job: Job) -> None:
-        stderr = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - lives as long as the run
+        worker = self._take_idle(job) or self._start_worker(job)
+        self._running.append(worker)
+        worker.send(job)
+
+    def _take_idle(self, job: Job) -> _Worker | None:
+        """A waiting process with as many threads; if there is none, one that waits makes room for the new process."""
+        for worker in self._idle:
+            same_threads = worker.job.config.runtime.threads == job.config.runtime.threads
+            if leaves_nothing_behind(job) and same_threads and worker.process.poll() is None:
+                self._idle.remove(worker)
+                return worker
+        if self._idle:
+            self._dismiss(self._idle.pop(0))
+        return None
+
+    def _start_worker(self, job: Job) -> _Worker:
+        stderr = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - lives as long as the process
         gpu = self._free_gpus.pop(0) if on_gpu(job.config) else None
         try:
             process = subprocess.Popen(
                 # -P: nothing is imported from the working folder.
                 [sys.executable, "-P", "-m", "chorus.scheduling.engines.worker"],
                 stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
+                stdout=subprocess.PIPE if leaves_nothing_behind(job) else subprocess.DEVNULL,
                 stderr=stderr,
                 text=True,
                 env=_environment(job, gpu, self._compiled.name),
@@ -75,52 +129,63 @@ class LocalEngine(Engine):
             if gpu is not None:
                 self._free_gpus.append(gpu)
             raise
-        self._running.append(_Process(job, process, stderr, gpu))
-        assert process.stdin is not None
-        # `wait` reports a process that died before it could read.
-        with contextlib.suppress(BrokenPipeError):
-            process.stdin.write(json.dumps(with_command(job.message())) + "\n")
-            process.stdin.flush()
+        if process.stdout is not None:
+            os.set_blocking(process.stdout.fileno(), False)
+        return _Worker(job, process, stderr, gpu)
 
     def wait(self, seconds: float) -> list[Ended]:
         deadline = time.monotonic() + seconds
         while True:
-            over = [one for one in self._running if one.process.poll() is not None]
+            over = [worker for worker in self._running if worker.has_ended_run()]
             if over or time.monotonic() >= deadline:
-                return [self._end(one) for one in over]
+                return [self._end(worker) for worker in over]
             time.sleep(min(0.05, seconds))
 
     def stop(self) -> None:
-        for one in self._running:
+        for worker in self._running:
             # The first signal asks, the second ends the run at once.
-            one.process.send_signal(signal.SIGINT)
-            one.process.terminate()
+            worker.process.send_signal(signal.SIGINT)
+            worker.process.terminate()
         deadline = time.monotonic() + _SECONDS_TO_STOP
-        for one in self._running:
+        for worker in self._running:
             try:
-                one.process.wait(max(0.0, deadline - time.monotonic()))
+                worker.process.wait(max(0.0, deadline - time.monotonic()))
             except subprocess.TimeoutExpired:
-                one.process.kill()
-        for one in list(self._running):
-            one.process.wait()
-            self._end(one)
+                worker.process.kill()
+        for worker in list(self._running):
+            worker.process.wait()
+            self._end(worker)
+        while self._idle:
+            self._dismiss(self._idle.pop())
         self._compiled.cleanup()
 
-    def _end(self, one: _Process) -> Ended:
-        self._running.remove(one)
-        if one.gpu is not None:
-            self._free_gpus.append(one.gpu)
-        code = one.process.returncode
-        one.stderr.seek(0)
-        words = "\n".join(one.stderr.read().splitlines()[-_LAST_LINES:])
-        one.stderr.close()
-        assert one.process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):
-            one.process.stdin.close()
+    def _end(self, worker: _Worker) -> Ended:
+        self._running.remove(worker)
+        job, code = worker.job, worker.process.returncode
+        if code is None:
+            # For the next run: the process writes where this one has read.
+            worker.stderr.seek(0)
+            worker.stderr.truncate()
+            self._idle.append(worker)
+            return Ended(job)
+        if worker.gpu is not None:
+            self._free_gpus.append(worker.gpu)
+        worker.stderr.seek(0)
+        words = "\n".join(worker.stderr.read().splitlines()[-_LAST_LINES:])
+        worker.close()
         if code == 0:
-            return Ended(one.job)
+            return Ended(job)
         how = f"ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        return Ended(one.job, problem=words or f"the process {how} without an error message", hopeless=code == HOPELESS)
+        return Ended(job, problem=words or f"the process {how} without an error message", hopeless=code == HOPELESS)
+
+    def _dismiss(self, worker: _Worker) -> None:
+        """End a process that waits for a job: it reads the end of its stdin and exits at once."""
+        worker.close()
+        try:
+            worker.process.wait(_SECONDS_TO_STOP)
+        except subprocess.TimeoutExpired:
+            worker.process.kill()
+            worker.process.wait()
 
 
 def remove_abandoned_caches() -> None:
