@@ -21,7 +21,7 @@ from chorus.analysis.shipped import Answer, find_answers
 from chorus.analysis.wording import signed
 from chorus.cli.grid import add_grid_options, run_jobs
 from chorus.files import read_json, write_text
-from chorus.runs.published import publish
+from chorus.runs.published import publish, published_runs
 from chorus.scheduling.jobs import Job, jobs_for
 from chorus.studies.demo import DEMO
 
@@ -99,13 +99,15 @@ def write(page: Path = PAGE, folder: Path = RUNS) -> None:
 
 
 def train(first: int, args: argparse.Namespace) -> int:
-    """The runs of one demo with the seeds of a block, published as they end; the exit code."""
+    """Train what is not published of a demo with the seeds of a block, and publish each run that ends; the exit code."""
     requests = [replace(request, seed=first + request.seed) for request in DEMO.requests("laptop", args.device)]
+    done = published_runs(RUNS)
+    jobs = [job for job in jobs_for(requests, args.out) if job.name not in done]
 
     def on_end(job: Job) -> None:
         publish(job.path, RUNS)
 
-    return run_jobs(args, jobs_for(requests, args.out), f"demo from seed {first}", on_end).exit_code
+    return run_jobs(args, jobs, f"demo from seed {first}", on_end).exit_code
 
 
 def main(given: Sequence[str]) -> int:

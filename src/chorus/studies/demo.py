@@ -67,9 +67,9 @@ def _part(name: str, laptop: EnvironmentSet, arms: Mapping[str, Mapping[str, Any
 # CERL; the report shows what the shipped runs say of it.
 DEMO = _part(
     "demo",
-    EnvironmentSet(("MinAtar/SpaceInvaders-v1",), 24),
+    EnvironmentSet(("MinAtar/SpaceInvaders-v1",), 20),
     {"double-dqn": _QUICK, "bootstrapped-dqn": {**_QUICK, **_MEMBERS}, "tandem": {**_QUICK, **_PASSIVE}},
-    {"bootstrapped-dqn": 7, "tandem": 11},
+    {"bootstrapped-dqn": 7, "tandem": 10},
 )
 LONG = _part(
     "long demo",
