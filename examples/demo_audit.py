@@ -8,21 +8,28 @@ import argparse
 import math
 import re
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
+import numpy as np
+from scipy import special
+
+from chorus.analysis.bootstrap import IntervalEstimate
 from chorus.analysis.context import make_context
 from chorus.analysis.effects import VERDICT_WORDS
+from chorus.analysis.grouping import find_comparison_groups
 from chorus.analysis.loading import load_runs
+from chorus.analysis.questions import main_questions
 from chorus.analysis.report.tables import final_table
 from chorus.analysis.shipped import Answer, find_answers
 from chorus.analysis.wording import signed
 from chorus.cli.grid import add_grid_options, run_jobs
 from chorus.files import read_json, write_text
 from chorus.runs.published import publish, published_runs
-from chorus.scheduling.jobs import Job, jobs_for
+from chorus.scheduling.jobs import Job, jobs_for, jobs_of
 from chorus.studies.demo import DEMO
 
 ROOT = Path(__file__).parent.parent
@@ -30,14 +37,28 @@ RUNS, PAGE = ROOT / "results" / "demo", ROOT / "docs" / "demo.md"
 MARKED = re.compile(r"(<!-- audit:begin -->\n).*?(<!-- audit:end -->)", re.DOTALL)
 # Blocks begin at multiples of it.
 BLOCK = 100
+# Simulated demos, for the chance that one settles a question.
+DRAWS = 20_000
+
+
+@cache
+def demo_seeds() -> dict[str, int]:
+    """How many seeds one demo has, by the name that they share."""
+    return Counter(name_and_seed(job.path)[0] for job in jobs_of(DEMO, "laptop", RUNS))
+
+
+def name_and_seed(run: Path) -> tuple[str, int]:
+    name, _, seed = run.name.rpartition("__s")
+    return name, int(seed)
 
 
 def blocks(folder: Path = RUNS) -> dict[int, list[Path]]:
-    """The runs of each block, by its first seed."""
+    """The runs of one demo from each block, by its first seed; some blocks have more."""
     found = defaultdict[int, list[Path]](list)
     for run in sorted(folder.glob("*__s*")):
-        seed = int(run.name.rpartition("__s")[2])
-        found[seed - seed % BLOCK].append(run)
+        name, seed = name_and_seed(run)
+        if seed % BLOCK < demo_seeds()[name]:
+            found[seed - seed % BLOCK].append(run)
     return dict(sorted(found.items()))
 
 
@@ -59,8 +80,11 @@ def audit(folder: Path = RUNS) -> str:
     rows += [["processor", *map(processors, by_block.values()), ""]]
     for question, pooled in answers_of([folder]).items():
         rows.append([question, *(cell(own[question]) for own in answers), cell(pooled)])
-    ranges = [["", "one demo estimates, with 95 % probability"]]
-    ranges += [[question, text] for question, text in expected(folder).items()]
+    chances = chances_to_settle(folder)
+    ranges = [["", "one demo estimates, with 95 % probability", "chance that it is settled"]]
+    ranges += [
+        [question, text, f"{chances[question]:.0%}".replace("%", " %")] for question, text in expected(folder).items()
+    ]
     finals = [["", "mean final return", "95 % interval", "seeds"]]
     for row in final_table(make_context(load_runs([folder])).results).rows:
         _, label, _, _, _, seeds, *_ = (part.text for part in row.cells)
@@ -70,16 +94,49 @@ def audit(folder: Path = RUNS) -> str:
 
 
 def expected(folder: Path = RUNS) -> dict[str, str]:
-    """Where the estimate of one more demo lies, by its question.
-
-    One demo of B has B times the variance of all of them together, and theirs comes on top.
-    """
-    wider = math.sqrt(len(blocks(folder)) + 1)
+    """Where the estimate of one more demo lies, by its question: its own error, and that of all runs together."""
+    by_block = [answers_of(runs) for runs in blocks(folder).values()]
     found = {}
-    for question, answer in answers_of([folder]).items():
-        half = wider * (answer.estimate.high - answer.estimate.low) / 2
-        found[question] = f"{signed(answer.estimate.value - half)} to {signed(answer.estimate.value + half)}"
+    for question, pooled in answers_of([folder]).items():
+        own = [half_width(answers[question].estimate) for answers in by_block]
+        half = math.hypot(half_width(pooled.estimate), sum(own) / len(own))
+        found[question] = f"{signed(pooled.estimate.value - half)} to {signed(pooled.estimate.value + half)}"
     return found
+
+
+def half_width(estimate: IntervalEstimate) -> float:
+    return (estimate.high - estimate.low) / 2
+
+
+def chances_to_settle(folder: Path = RUNS) -> dict[str, float]:
+    """The share of demos that settle a question as all runs do, if their runs are drawn from all of these."""
+    context = make_context(load_runs([folder]))
+    (group,) = find_comparison_groups(context.results)
+    (env,) = context.results.envs
+    rng, found = np.random.default_rng(0), {}
+    for question in main_questions(context.results, group, named=False):
+        if finals := [context.results.final(term.series, env) for term in question.terms]:
+            sizes = [
+                demo_seeds()[name_and_seed(context.results.dataset.runs[final.runs[0]].path)[0]] for final in finals
+            ]
+            paired = finals[0].seeds == finals[1].seeds
+            found[question.text] = share_settled([final.values for final in finals], sizes, paired, rng)
+    return found
+
+
+def share_settled(scores: Sequence[np.ndarray], sizes: Sequence[int], paired: bool, rng: np.random.Generator) -> float:
+    """How often the interval of a difference of means excludes zero on the right side: paired or Welch's."""
+    if paired:
+        (size, _), scores = sizes, [scores[0] - scores[1], np.zeros(1)]
+        sizes = [size, 1]
+    drawn = [rng.choice(own, (DRAWS, size)) for own, size in zip(scores, sizes, strict=True)]
+    first, second = (own.mean(axis=1) for own in drawn)
+    parts = [
+        own.var(axis=1, ddof=1) / size if size > 1 else np.zeros(DRAWS) for own, size in zip(drawn, sizes, strict=True)
+    ]
+    freedom = sum(parts) ** 2 / sum(part**2 / max(size - 1, 1) for part, size in zip(parts, sizes, strict=True))
+    sign = np.sign(scores[0].mean() - scores[1].mean())
+    return float(np.mean(sign * (first - second) > special.stdtrit(freedom, 0.975) * np.sqrt(sum(parts))))
 
 
 def processors(runs: Sequence[Path]) -> str:
@@ -99,7 +156,7 @@ def write(page: Path = PAGE, folder: Path = RUNS) -> None:
 
 
 def train(first: int, args: argparse.Namespace) -> int:
-    """Train what is not published of a demo with the seeds of a block, and publish each run that ends; the exit code."""
+    """Train and publish the runs of a demo with the seeds of a block that are not published yet; the exit code."""
     requests = [replace(request, seed=first + request.seed) for request in DEMO.requests("laptop", args.device)]
     done = published_runs(RUNS)
     jobs = [job for job in jobs_for(requests, args.out) if job.name not in done]

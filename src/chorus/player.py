@@ -19,7 +19,7 @@ from chorus.runs.training import evaluation_keys
 from chorus.training.acting import redraw
 from chorus.training.decisions import choose_actions
 from chorus.training.episodes import EpisodeRecorder
-from chorus.training.evaluate import EpisodeResult, record_step
+from chorus.training.evaluate import EpisodeResult, record_steps
 from chorus.training.policies import Member, Policy, policies_for
 from chorus.training.settings import Amount
 
@@ -177,9 +177,8 @@ def record(player: Player, seed: int) -> list[np.ndarray]:
         while True:
             rollout, steps = evaluator.advance(player.params, player.policy_name, rollout)
             frames += evaluator.stepper.frames(rollout, steps)
-            for t in range(len(steps.reward)):
-                for episode in record_step(recorder, steps, t):
-                    return frames[: episode.length]
+            for episode in record_steps(recorder, steps):
+                return frames[: episode.length]
     finally:
         rollout.close()
 

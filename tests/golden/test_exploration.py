@@ -38,7 +38,7 @@ class Played:
             self._step += 1
             visited = Visited(observation(cell), np.array([action]))
             event = Collected(self._step, np.array([owner]), np.float32([reward]), np.array([ended]), visited)
-            self.log.record(event, self._recorder.record(event.owner, event.reward, event.ended))
+            self.log.record(event, self._recorder.record(event.owner[None], event.reward[None], event.ended[None]))
         return self.log.metrics()
 
 

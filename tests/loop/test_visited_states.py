@@ -34,7 +34,7 @@ def explored(loop, config, spec):
     state = loop.agent.init(training_keys(0, 1).act)
     for event in loop.run(state, ring, 1, training_keys(0, 1), np.random.default_rng(0)):
         if isinstance(event, Collected):
-            log.record(event, recorder.record(event.owner, event.reward, event.ended))
+            log.record(event, recorder.record(event.owner[None], event.reward[None], event.ended[None]))
             seen.append([np.array(column) for column in event.visited])
     return log, seen
 

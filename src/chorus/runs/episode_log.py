@@ -24,7 +24,7 @@ class EpisodeLog:
 
     def record(self, event: Collected) -> list[Episode]:
         """The episodes that this step finished."""
-        finished = self._recorder.record(event.owner, event.reward, event.ended)
+        finished = self._recorder.record(event.owner[None], event.reward[None], event.ended[None])
         self.returns += [episode.episodic_return for episode in finished]
         self.lengths += [episode.length for episode in finished]
         return finished

@@ -100,10 +100,9 @@ class Evaluator:
         try:
             while not all(_enough(played, amount) for played in results):
                 rollout, steps = self.advance(params, policy_name, rollout)
-                for t in range(len(steps.reward)):
-                    for episode in record_step(recorder, steps, t):
-                        if not _enough(results[episode.slot], amount):
-                            results[episode.slot].append(self._result(episode))
+                for episode in record_steps(recorder, steps):
+                    if not _enough(results[episode.slot], amount):
+                        results[episode.slot].append(self._result(episode))
         finally:
             rollout.close()
         return [result for played in results for result in played]
@@ -123,16 +122,16 @@ class Evaluator:
         )
 
 
-def record_step(recorder: EpisodeRecorder, steps: Steps, t: int) -> list[Episode]:
-    """Step `t` of an evaluation; returns the episodes that it finished."""
+def record_steps(recorder: EpisodeRecorder, steps: Steps) -> list[Episode]:
+    """Steps of an evaluation; returns the episodes that they finished."""
     return recorder.record(
-        owner=steps.member[t],
-        reward=steps.reward[t],
-        ended=steps.terminated[t] | steps.truncated[t],
-        terminated=steps.terminated[t],
-        life_ended=steps.life_ended[t],
-        estimate=steps.measured.estimate[t],
-        diversity=steps.measured.diversity[t],
+        owner=steps.member,
+        reward=steps.reward,
+        ended=steps.terminated | steps.truncated,
+        terminated=steps.terminated,
+        life_ended=steps.life_ended,
+        estimate=steps.measured.estimate.astype(np.float64),
+        diversity=steps.measured.diversity.astype(np.float64),
     )
 
 
