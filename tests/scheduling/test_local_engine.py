@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import pytest
 
+from chorus import plugins
 from chorus.envs.registry import describe
 from chorus.errors import ChorusError, ChorusWarning
 from chorus.runs.resources import ring_layout
@@ -50,7 +51,14 @@ def test_a_process_a_run_and_the_bytes_of_chorus_train_with_trackers_that_work_a
     assert logs(jobs[0].path)["metrics.jsonl"] != logs(reference)["metrics.jsonl"]
 
 
+@pytest.fixture
+def no_plugins(monkeypatch):
+    """Runs that a plugin may be part of have processes of their own, and other tests load plugins."""
+    monkeypatch.setattr(plugins, "_LOADED", [])
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("no_plugins")
 def test_one_process_trains_run_after_run_to_the_bytes_of_each_alone_and_a_new_one_follows_if_it_is_killed(tmp_path):
     jobs = small_jobs(tmp_path, seeds=4, presets=PRESET, members=2)[1:]
     engine = LocalEngine(1)
@@ -74,6 +82,7 @@ def test_one_process_trains_run_after_run_to_the_bytes_of_each_alone_and_a_new_o
     assert jobs[2].name == reference.name and logs(jobs[2].path) == logs(reference)
 
 
+@pytest.mark.usefixtures("no_plugins")
 def test_only_runs_that_leave_nothing_behind_share_a_process(tmp_path, monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
 

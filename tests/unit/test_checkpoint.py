@@ -60,6 +60,25 @@ def test_the_newest_two_are_kept_and_come_back_as_they_were(saved):
     assert sorted(path.name for path in directory.iterdir()) == ["000002", "000003"]
 
 
+def test_a_kill_in_the_middle_of_a_removal_leaves_no_damaged_checkpoint(saved, monkeypatch):
+    """The manifest goes first here, as it may in any order of the folder's files."""
+    directory, ring = saved
+
+    def killed(path, **_):
+        if path.exists():
+            (path / "manifest.json").unlink()
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(checkpoint.shutil, "rmtree", killed)
+        checkpoint._remove(directory / "000002")
+    found, complaints = found_in(directory, ring)
+    assert [one.iteration for one in found] == [3] and complaints == []
+    # The next removal takes away what is left of it.
+    checkpoint._remove(directory / "000003")
+    assert not list(directory.iterdir())
+
+
 def damage_state(directory, ring):
     path = directory / "000003" / "state.safetensors"
     content = bytearray(path.read_bytes())

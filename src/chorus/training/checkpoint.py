@@ -5,6 +5,7 @@ cursor of each lane and a hash of each block of rows. A block is hashed once, wh
 its hash for as long as the block can be sampled.
 """
 
+import contextlib
 import os
 import re
 import shutil
@@ -36,7 +37,9 @@ FORMAT = 2
 """Of manifests. Those of format 1 have no configuration, and no hashes of logs and of whole blocks."""
 
 KEPT = 2
-_STATE, _COUNTS, _MANIFEST, _ASIDE = "state.safetensors", "counts.safetensors", "manifest.json", ".writing"
+_STATE, _COUNTS, _MANIFEST = "state.safetensors", "counts.safetensors", "manifest.json"
+# A checkpoint that is being written, and one that is being removed.
+_ASIDE, _REST = ".writing", ".removing"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,8 +201,13 @@ def _remove(path: Path) -> None:
     """Remove a checkpoint, or a file or link in its place; what a link points to stays."""
     if path.is_symlink() or path.is_file():
         path.unlink()
-    else:
-        shutil.rmtree(path, ignore_errors=True)
+        return
+    # Renamed first: what a kill leaves of it would pass for a damaged checkpoint.
+    rest = path.with_name(_REST)
+    shutil.rmtree(rest, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        path = path.rename(rest)
+    shutil.rmtree(path, ignore_errors=True)
 
 
 def _parse(path: Path) -> Checkpoint:
