@@ -109,7 +109,7 @@ def half_width(estimate: IntervalEstimate) -> float:
 
 
 def chances_to_settle(folder: Path = RUNS) -> dict[str, float]:
-    """The share of demos that settle a question as all runs do, if their runs are drawn from all of these."""
+    """The chance that a demo settles a question as all runs do, if scores vary as these do."""
     context = make_context(load_runs([folder]))
     (group,) = find_comparison_groups(context.results)
     (env,) = context.results.envs
@@ -125,18 +125,18 @@ def chances_to_settle(folder: Path = RUNS) -> dict[str, float]:
 
 
 def share_settled(scores: Sequence[np.ndarray], sizes: Sequence[int], paired: bool, rng: np.random.Generator) -> float:
-    """How often the interval of a difference of means excludes zero on the right side: paired or Welch's."""
+    """How often the interval of a difference of means excludes zero on the right side: paired or Welch's.
+
+    Scores of `sizes` seeds are simulated as normal ones with the means and standard deviations of `scores`.
+    """
     if paired:
-        (size, _), scores = sizes, [scores[0] - scores[1], np.zeros(1)]
-        sizes = [size, 1]
-    drawn = [rng.choice(own, (DRAWS, size)) for own, size in zip(scores, sizes, strict=True)]
-    first, second = (own.mean(axis=1) for own in drawn)
-    parts = [
-        own.var(axis=1, ddof=1) / size if size > 1 else np.zeros(DRAWS) for own, size in zip(drawn, sizes, strict=True)
-    ]
-    freedom = sum(parts) ** 2 / sum(part**2 / max(size - 1, 1) for part, size in zip(parts, sizes, strict=True))
-    sign = np.sign(scores[0].mean() - scores[1].mean())
-    return float(np.mean(sign * (first - second) > special.stdtrit(freedom, 0.975) * np.sqrt(sum(parts))))
+        scores, sizes = [scores[0] - scores[1]], sizes[:1]
+    drawn = [rng.normal(own.mean(), own.std(ddof=1), (DRAWS, size)) for own, size in zip(scores, sizes, strict=True)]
+    parts = [own.var(axis=1, ddof=1) / own.shape[1] for own in drawn]
+    freedom = sum(parts) ** 2 / sum(part**2 / (size - 1) for part, size in zip(parts, sizes, strict=True))
+    lead, *rest = (own.mean(axis=1) for own in drawn)
+    sign = np.sign(scores[0].mean() - sum(own.mean() for own in scores[1:]))
+    return float(np.mean(sign * (lead - sum(rest)) > special.stdtrit(freedom, 0.975) * np.sqrt(sum(parts))))
 
 
 def processors(runs: Sequence[Path]) -> str:

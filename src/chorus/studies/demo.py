@@ -69,7 +69,7 @@ DEMO = _part(
     "demo",
     EnvironmentSet(("MinAtar/SpaceInvaders-v1",), 12),
     {"double-dqn": _QUICK, "bootstrapped-dqn": _QUICK, "tandem": {**_QUICK, **_PASSIVE}},
-    {"bootstrapped-dqn": 5, "tandem": 10},
+    {"bootstrapped-dqn": 6, "tandem": 7},
 )
 LONG = _part(
     "long demo",
