@@ -216,6 +216,20 @@ def test_training_times_are_compared_in_the_same_environments(tmp_path: Path) ->
     assert outcome.status == "agrees" and outcome.estimate.value == pytest.approx(1.0)
 
 
+def test_training_times_are_those_of_the_processor_where_they_were_recorded(tmp_path: Path) -> None:
+    """By the clock CERL took ten times as long, beside other work; seed 0 has no processor time and is left out."""
+    for preset, waited in (("bootstrapped-dqn", 1.0), ("cerl", 10.0)):
+        for seed in range(4):
+            path = SyntheticRun(preset=preset, seed=seed).write(tmp_path)
+            timings = {"charts/SPS": 100.0 / waited, "time/train_seconds": waited}
+            timings |= {"system/train_cpu_seconds": 0.5} if seed else {}
+            rows = [{"iteration": n, "metric": name, "value": v} for n in (1, 2, 3) for name, v in timings.items()]
+            (path / "timings.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    outcome = judged(tmp_path, 23).outcomes[0]
+    assert outcome.estimate is not None and outcome.estimate.value == pytest.approx(1.0)
+    assert outcome.estimate.runs == 3
+
+
 def test_smoke_runs_answer_nothing(tmp_path: Path) -> None:
     write_study(tmp_path, scale="smoke", iteration_steps=2_000, seeds=2)
     entries = evaluate(load_runs([tmp_path]), nobody_settles)

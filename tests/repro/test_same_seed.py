@@ -111,6 +111,7 @@ def test_metrics_are_flat_strict_json_with_exactly_five_keys_and_no_clock(undist
 def test_what_depends_on_the_clock_is_in_the_timings(undisturbed):
     names = {record["metric"] for record in records(undisturbed["probe"] / "timings.jsonl")}
     assert {"charts/SPS", "charts/updates_per_second", "time/train_seconds", "time/evaluate_seconds"} <= names
+    assert "system/train_cpu_seconds" in names
 
 
 def test_every_iteration_writes_every_policy(undisturbed):

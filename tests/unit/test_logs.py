@@ -19,7 +19,7 @@ from chorus.runs.logs import (
     read_records,
     read_run,
 )
-from chorus.runs.timings import disk_use, training_seconds_per_step
+from chorus.runs.timings import CPU_SECONDS, disk_use, training_seconds_per_step
 
 GOOD = b'{"iteration": 1, "step": 5, "frames": 5, "metric": "m", "value": 2.5}'
 
@@ -105,3 +105,16 @@ def test_training_time_is_the_median_after_the_first_iteration(tmp_path: Path) -
     # The first iteration compiles, and so does the third, the first after a resumption; the second was repeated.
     write((1, 1.0), (2, 1.0), (2, 100.0), (3, 20.0), (4, 125.0))
     assert training_seconds_per_step(tmp_path) == pytest.approx(0.01)
+    assert training_seconds_per_step(tmp_path, cpu=True) is None
+
+
+def test_processor_time_of_training_does_not_count_waiting(tmp_path: Path) -> None:
+    """100 steps in 2 s by the clock, of which the processor worked 0.5 s: 5 ms per step instead of 20."""
+    rows = [
+        {"iteration": n, "metric": metric, "value": value}
+        for n in (1, 2, 3)
+        for metric, value in (("charts/SPS", 50.0), ("time/train_seconds", 2.0), (CPU_SECONDS, 0.5))
+    ]
+    (tmp_path / "timings.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert training_seconds_per_step(tmp_path) == pytest.approx(0.02)
+    assert training_seconds_per_step(tmp_path, cpu=True) == pytest.approx(0.005)

@@ -18,15 +18,22 @@ def disk_use(path: Path) -> tuple[float, float] | None:
     return max(value for _, value in peak), float(np.mean([value for _, value in checkpoints]))
 
 
-def training_seconds_per_step(path: Path) -> float | None:
-    """Seconds of training per agent step of a run: the median over its iterations.
+CPU_SECONDS = "system/train_cpu_seconds"
+
+
+def training_seconds_per_step(path: Path, *, cpu: bool = False) -> float | None:
+    """Seconds of training per agent step of a run: the median over its iterations; with `cpu`, of processor time.
 
     Evaluation, diagnostics and checkpoints are timed apart and not counted. The first iteration is left out, because
     programs are compiled in it and learning has yet to start. None if no later one was timed.
     """
-    rates = dict(read_timings(path, "charts/SPS"))
-    later = [1.0 / rate for iteration, rate in rates.items() if iteration != 1 and rate > 0]
-    return float(np.median(later)) if later else None
+    rates, spent = dict(read_timings(path, "charts/SPS")), dict(read_timings(path, "time/train_seconds"))
+    seconds = {iteration: 1.0 / rate for iteration, rate in rates.items() if iteration != 1 and rate > 0}
+    if cpu:
+        busy = dict(read_timings(path, CPU_SECONDS))
+        both = [iteration for iteration in seconds if iteration in busy and spent.get(iteration, 0.0) > 0]
+        seconds = {iteration: seconds[iteration] * busy[iteration] / spent[iteration] for iteration in both}
+    return float(np.median(list(seconds.values()))) if seconds else None
 
 
 def read_timings(path: Path, metric: str) -> list[tuple[int, float]]:

@@ -27,6 +27,7 @@ from chorus.runs.resources import allocated_bytes
 from chorus.runs.resuming import Complete, Resumed, find_resumable
 from chorus.runs.run_directory import RunDirectory
 from chorus.runs.stopping import StopRequest
+from chorus.runs.timings import CPU_SECONDS
 from chorus.runs.trackers import Trackers
 from chorus.training import checkpoint
 from chorus.training.diagnostics import BatchLog, Diagnostics
@@ -194,7 +195,7 @@ class Training:
     ) -> tuple[AgentState, int, dict[str, float], dict[str, float]]:
         """Train from step `first` and evaluate. Returns the state, the step that was reached, the metrics, and the
         timings, which depend on the clock."""
-        began = time.monotonic()
+        began, began_cpu = time.monotonic(), time.process_time()
         self.progress.phase("training")
         episodes, batches = EpisodeLog(self.loop.stepper.slots), BatchLog(self.loop.members)
         updates = first_updates = self.loop.updates_due(first)
@@ -222,7 +223,7 @@ class Training:
                 self._announce_stop(iteration, last)
         windows.end(last)
         metrics, state = self._learning_metrics(learned.state if learned else state)
-        trained = time.monotonic()
+        trained, cpu_seconds = time.monotonic(), time.process_time() - began_cpu
         self.seconds_per_step = (trained - began) / max(1, last - first)
 
         metrics |= episodes.metrics() | self.exploration.metrics()
@@ -240,6 +241,8 @@ class Training:
             "time/diagnose_seconds": time.monotonic() - evaluated,
             "system/peak_resident_megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         }
+        if jax.default_backend() == "cpu":
+            timings[CPU_SECONDS] = cpu_seconds
         return state, last, metrics, timings
 
     def _announce_stop(self, iteration: int, step: int) -> None:
