@@ -1,5 +1,7 @@
 """`chorus demo`: what it runs, what it says when the runs are there, and the short form for real."""
 
+from collections import Counter
+
 import pytest
 
 from chorus.cli.main import main
@@ -19,6 +21,15 @@ def test_curse_vote_and_tandem_with_most_seeds_where_they_vary_most(tmp_path):
     policies = {job.config.preset: set(job.config.evaluation.policies) for job in jobs}
     assert policies["bootstrapped-dqn"] == {"individual", "aggregate"} and policies["tandem"] == {"active", "passive"}
     assert {job.config.preset: job.config.agent.members for job in jobs} == dict(zip(PRESETS, (1, 10, 2), strict=True))
+
+
+def test_the_help_names_the_seeds(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        main(["demo", "--help"])
+    said = " ".join(capsys.readouterr().out.split())
+    seeds = Counter(job.config.preset for job in jobs_of(DEMO, "laptop", tmp_path))
+    names = {"double-dqn": "Double DQN", "tandem": "the tandem", "bootstrapped-dqn": "Bootstrapped DQN"}
+    assert f"(default: {', '.join(f'{seeds[preset]} for {name}' for preset, name in names.items())};" in said
 
 
 def test_the_long_form_has_four_algorithms_in_three_games(tmp_path):

@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
         help="smoke: one or two minutes, to see that everything works; laptop: the demo itself (default: laptop)",
     )
     add_seeds(
-        parser, "algorithm", "18 for Double DQN, 11 for the tandem, 6 for Bootstrapped DQN; 10 with --long, 2 at smoke"
+        parser, "algorithm", "12 for Double DQN, 7 for the tandem, 6 for Bootstrapped DQN; 10 with --long, 2 at smoke"
     )
     add_dry_run(parser)
     add_grid_options(parser)
