@@ -102,6 +102,7 @@ def extent(manifest: dict) -> str:
         f"{of.total:,} steps, a replay of {of.buffer:,} transitions and MinAtar's standard network; HalfCheetah, "
         "Hopper and Walker2d stand for the paper's four tasks ([scales](scales.md)).",
         "What holds at this scale may not hold at the paper's, and the other way round.",
+        "Training times are those of a CPU, on which members take turns; the paper's are those of a GPU.",
         "All is judged by the [rule of all verdicts](report.md#verdicts): an effect is settled if its 95 % interval "
         "excludes zero.",
         "A difference over several environments is in scores: 1 is the single agent, 0 a random policy.",
