@@ -18,6 +18,8 @@ os.environ["JAX_PLATFORMS"] = "cpu"
 # `chorus.train` trains here unless a test asks for a process, which would have to import and compile everything.
 os.environ["CHORUS_IN_PROCESS"] = "1"
 os.environ.setdefault("XLA_FLAGS", FAST_TO_COMPILE)
+# Every operation of a program would be told its whole stack of calls, a hundred deep: a tenth of a run's time.
+os.environ.setdefault("JAX_TRACEBACK_IN_LOCATIONS_LIMIT", "0")
 # Ray gives its workers the lowest priority, and so no time while other tests compute.
 os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from running import PATIENCE_SECONDS, command, environment
+from running import PATIENCE_SECONDS, command, environment, heard
 from warm import WarmProcess
 
 Instant = Callable[[Path], bool]
@@ -67,7 +67,15 @@ def wait_for(condition: Callable[[], Any], seconds: float) -> Any:
 
 def end_in_the_middle(out: Path, arguments: list[str], how: int, **changes: str) -> tuple[str, int]:
     """What a command said before it ended by this signal while one of its runs was under way, and its exit code."""
-    process = subprocess.Popen(
+    process = _with_changes(arguments, changes) if changes else heard(*arguments)
+    wait_for(lambda: [run for run in out.glob("[!.]*__s*") if in_the_middle_of_an_iteration(run)], PATIENCE_SECONDS)
+    process.send_signal(how)
+    said, _ = process.communicate(timeout=PATIENCE_SECONDS)
+    return said, process.wait()
+
+
+def _with_changes(arguments: list[str], changes: dict[str, str]) -> subprocess.Popen:
+    return subprocess.Popen(
         command(*arguments),
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -76,10 +84,6 @@ def end_in_the_middle(out: Path, arguments: list[str], how: int, **changes: str)
         # Whoever starts the tests in the background makes them ignore it, and children inherit that.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    wait_for(lambda: [run for run in out.glob("[!.]*__s*") if in_the_middle_of_an_iteration(run)], PATIENCE_SECONDS)
-    process.send_signal(how)
-    said, _ = process.communicate(timeout=PATIENCE_SECONDS)
-    return said, process.returncode
 
 
 def kill_at(process: WarmProcess, run: Path, instant: Instant) -> None:

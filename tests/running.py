@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from warm import WarmProcess
+from warm import HeardProcess, WarmProcess
 
 # For what takes seconds on an idle machine. A campaign beside other work sets it higher.
 PATIENCE_SECONDS = float(os.environ.get("CHORUS_PATIENCE_SECONDS", "300"))
@@ -65,14 +65,13 @@ def chorus(*arguments: str | Path, cwd: Path | None = None, **changes: str | Non
 
 
 def _warm(arguments: Sequence[str | Path], cwd: Path | None) -> subprocess.CompletedProcess:
-    words = [str(word) for word in arguments]
-    with tempfile.TemporaryFile("w+") as stdout, tempfile.TemporaryFile("w+") as stderr:
-        code = WarmProcess(words, stdout.fileno(), stderr.fileno(), cwd).wait(PATIENCE_SECONDS)
-        said = []
-        for file in (stdout, stderr):
-            file.seek(0)
-            said.append(file.read())
-    return subprocess.CompletedProcess(words, code, *said)
+    process = heard(*arguments, cwd=cwd)
+    said = process.communicate(PATIENCE_SECONDS)
+    return subprocess.CompletedProcess(arguments, process.wait(), *said)
+
+
+def heard(*arguments: str | Path, cwd: Path | None = None) -> HeardProcess:
+    return HeardProcess([str(word) for word in arguments], cwd)
 
 
 def background(*arguments: str | Path) -> WarmProcess:

@@ -1,8 +1,8 @@
 """A process that has imported what commands need, and forks for each command: starting one costs no import.
 
 `python warm_server.py SOCKET` serves until its stdin closes. A request is one line of JSON with the arguments, the
-folder and perhaps a script to run instead of `chorus`, sent with the descriptors of stdout and stderr. The answers are
-the process id and, at the end, the exit code.
+folder and perhaps a script to run instead of `chorus`, sent with the descriptors of stdin, stdout and stderr. The
+answers are the process id and, at the end, the exit code. Without a folder it asks for a worker of the local engine.
 """
 
 import gc
@@ -24,6 +24,7 @@ IMPORTED = (
     "chorus.analysis.report",
     "chorus.analysis.drawings",
     "chorus.scheduling.grid",
+    "chorus.scheduling.engines.local",
     "chorus.player",
     "chorus.runs.lifecycle",
     "chorus.training.compiled",
@@ -34,6 +35,7 @@ IMPORTED = (
 
 class Server:
     def __init__(self, path: str) -> None:
+        self._path = path
         self._waiting: dict[int, socket.socket] = {}
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(path)
@@ -46,13 +48,13 @@ class Server:
             if sys.stdin in ready:
                 return
             connection, _ = self._listener.accept()
-            line, descriptors, _, _ = socket.recv_fds(connection, 1 << 20, 2)
+            line, descriptors, _, _ = socket.recv_fds(connection, 1 << 20, 3)
             # A command that ends at once is reported after it was noted.
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
             child = os.fork()
             if child == 0:
                 self._listener.close()
-                run(json.loads(line), descriptors)
+                run(self._path, json.loads(line), descriptors)
             for descriptor in descriptors:
                 os.close(descriptor)
             self._waiting[child] = connection
@@ -77,24 +79,21 @@ def answer(connection: socket.socket, number: int) -> None:
         connection.close()
 
 
-def run(request: dict, descriptors: list[int]) -> None:
-    """`python -m chorus ARGUMENTS`, or a script, in this process, which ends with it."""
+def run(path: str, request: dict, descriptors: list[int]) -> None:
+    """A worker, `python -m chorus ARGUMENTS` or a script, in this process, which ends with it."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    for number, descriptor in enumerate((nothing, *descriptors)):
+    # Whoever starts the tests in the background makes them ignore it, and children inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number, descriptor in enumerate(descriptors):
         os.dup2(descriptor, number)
         os.close(descriptor)
-    os.chdir(request["folder"])
-    sys.path[0] = request["folder"]
-    script = request["script"]
-    sys.argv = [script or "chorus", *request["arguments"]]
     code = 0
     try:
-        if script:
-            runpy.run_path(script, run_name="__main__")
+        if request["folder"] is None:
+            code = work()
         else:
-            runpy.run_module("chorus", run_name="__main__", alter_sys=True)
+            command(path, **request)
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
     except BaseException:
@@ -103,6 +102,30 @@ def run(request: dict, descriptors: list[int]) -> None:
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     os._exit(code)
+
+
+def work() -> int:
+    """Like `python -P -m chorus.scheduling.engines.worker` in a session of its own."""
+    from chorus.scheduling.engines.worker import main
+
+    os.setsid()
+    del sys.path[0]
+    return main()
+
+
+def command(path: str, arguments: list[str], folder: str, script: str | None) -> None:
+    from chorus.scheduling.engines import local
+    from warm import workers_of
+
+    # Forked, too, by the same server.
+    local.subprocess = workers_of(lambda: path)  # type: ignore[assignment]
+    os.chdir(folder)
+    sys.path[0] = folder
+    sys.argv = [script or "chorus", *arguments]
+    if script:
+        runpy.run_path(script, run_name="__main__")
+    else:
+        runpy.run_module("chorus", run_name="__main__", alter_sys=True)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import pytest
 from chorus.cli.main import main
 from chorus.replay.ring import Ring
 from killing import newest_checkpoint, wait_for
-from running import RUNS, command, environment, logs, status
+from running import RUNS, heard, logs, status
 
 SPACE = "size=12m"
 
@@ -54,8 +54,7 @@ def test_a_disk_that_fills_up_stops_a_run_with_a_sentence_and_loses_nothing(undi
     expected = undisturbed["probe"]
     with small_disk(tmp_path / "disk", options) as disk:
         run = disk / expected.name
-        arguments = ("train", *RUNS["probe"], "--seed", "3", "--out", disk, "--quiet")
-        process = subprocess.Popen(command(*arguments), stderr=subprocess.PIPE, text=True, env=environment())
+        process = heard("train", *RUNS["probe"], "--seed", "3", "--out", disk, "--quiet")
         wait_for(lambda: newest_checkpoint(run) >= 2, 300)
         process.send_signal(signal.SIGSTOP)
         ballast = fill(disk)

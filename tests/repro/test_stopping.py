@@ -2,7 +2,6 @@
 
 import shutil
 import signal
-import subprocess
 import time
 from pathlib import Path
 
@@ -18,22 +17,15 @@ from chorus.runs.progress import Silent
 from chorus.runs.run_directory import RunDirectory
 from chorus.runs.stopping import StopRequest
 from killing import PATIENCE_SECONDS, in_the_middle_of_an_iteration, lines_since_checkpoint, newest_checkpoint, wait_for
-from running import RUNS, command, environment, logs, status
+from running import RUNS, heard, logs, status
+from warm import HeardProcess
 
 # Iterations of many steps take long enough for a second signal.
 LONG = ("--total-steps", "400000", "--iteration-steps", "100000")
 
 
-def started(*arguments: str) -> subprocess.Popen:
-    return subprocess.Popen(
-        command("train", *RUNS["probe"], "--seed", "3", *arguments),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment(),
-        # Whoever starts the tests in the background makes them ignore it, and children inherit that.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
+def started(*arguments: str) -> HeardProcess:
+    return heard("train", *RUNS["probe"], "--seed", "3", *arguments)
 
 
 @pytest.mark.slow

@@ -58,7 +58,7 @@ def no_plugins(monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("no_plugins")
+@pytest.mark.usefixtures("no_plugins", "warm_workers")
 def test_one_process_trains_run_after_run_to_the_bytes_of_each_alone_and_a_new_one_follows_if_it_is_killed(tmp_path):
     jobs = small_jobs(tmp_path, seeds=4, presets=PRESET, members=2)[1:]
     engine = LocalEngine(1)

@@ -64,6 +64,7 @@ class Interfering(GridLines):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("warm_workers")
 def test_signalled_runs_are_requeued_and_have_the_bytes_of_the_local_engine(tmp_path):
     signals = (signal.SIGTERM, signal.SIGUSR1)
     jobs = small_jobs(tmp_path / "slurm", seeds=2, total_steps=8_000)
