@@ -311,8 +311,8 @@ def provenance(manifest: dict) -> str:
     """Which runs, where and how long, and what it takes to get the same bytes."""
     sentences = (
         "`results/manifest.json` has versions and commits.",
-        "Hours are those of one core with other work beside it, so costs (claims 23 and 24) are judged more reliably "
-        "by `chorus reproduce cost` on an idle machine.",
+        "Hours are those of one core with other work beside it. Costs (claims 23 and 24) are judged by processor time "
+        "where three runs of both algorithms have it, and by the clock otherwise.",
         "How to get the same bytes again is in [resuming and repeating runs](how-to/resume.md#the-same-bytes).",
     )
     return f"## The runs\n\n{folder_table(manifest)}\n\n{' '.join(sentences)}\n"

@@ -87,4 +87,6 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    # A test about runs with more threads may have set it before JAX started.
+    os.environ["NPROC"] = "1"
     shared_programs.share(allowed="monkeypatch" not in getattr(item, "fixturenames", ()))

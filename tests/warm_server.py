@@ -40,26 +40,39 @@ class Server:
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(path)
         self._listener.listen()
-        signal.signal(signal.SIGCHLD, lambda *_: self._report_ended())
+        # Children that end are looked after by the loop, never in the middle of something else.
+        self._ended, wakeup = os.pipe()
+        for end in (self._ended, wakeup):
+            os.set_blocking(end, False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(wakeup)
 
     def serve(self) -> None:
         while True:
-            ready, _, _ = select.select([self._listener, sys.stdin], [], [])
+            ready, _, _ = select.select([self._listener, self._ended, sys.stdin], [], [])
             if sys.stdin in ready:
                 return
-            connection, _ = self._listener.accept()
-            line, descriptors, _, _ = socket.recv_fds(connection, 1 << 20, 3)
-            # A command that ends at once is reported after it was noted.
-            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
-            child = os.fork()
-            if child == 0:
-                self._listener.close()
-                run(self._path, json.loads(line), descriptors)
-            for descriptor in descriptors:
-                os.close(descriptor)
-            self._waiting[child] = connection
-            answer(connection, child)
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+            if self._ended in ready:
+                os.read(self._ended, 4_096)
+                self._report_ended()
+            if self._listener in ready:
+                self._begin()
+
+    def _begin(self) -> None:
+        connection, _ = self._listener.accept()
+        line, descriptors, _, _ = socket.recv_fds(connection, 1 << 20, 3)
+        # Nothing if whoever asked was killed in between.
+        child = os.fork() if line else None
+        if child == 0:
+            self._listener.close()
+            run(self._path, json.loads(line), descriptors)
+        for descriptor in descriptors:
+            os.close(descriptor)
+        if child is None:
+            connection.close()
+            return
+        self._waiting[child] = connection
+        answer(connection, child)
 
     def _report_ended(self) -> None:
         while self._waiting:
@@ -81,8 +94,8 @@ def answer(connection: socket.socket, number: int) -> None:
 
 def run(path: str, request: dict, descriptors: list[int]) -> None:
     """A worker, `python -m chorus ARGUMENTS` or a script, in this process, which ends with it."""
+    signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
     # Whoever starts the tests in the background makes them ignore it, and children inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number, descriptor in enumerate(descriptors):

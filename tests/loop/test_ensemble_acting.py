@@ -101,8 +101,7 @@ def counting_calls(assembly, calls):
         return call
 
     names = ("act", "propose", "value", "inspect")
-    counting = replace(assembly.agent, **{name: counted(name) for name in names})
-    return replace(assembly, agent=counting, shared=None)
+    return replace(assembly, agent=replace(assembly.agent, **{name: counted(name) for name in names}))
 
 
 @pytest.mark.slow
@@ -125,7 +124,7 @@ def test_random_actions_come_on_top_of_the_ensembles_choice():
         return Proposal(ones, ones)
 
     assembly = Assembly.of(resolved_with(VoteActing(), "Probe/Action-v0").config)
-    assembly = replace(assembly, agent=replace(assembly.agent, propose=propose), shared=None)
+    assembly = replace(assembly, agent=replace(assembly.agent, propose=propose))
     stepper = assembly.loop().stepper
     actions = {
         epsilon: stepper.advance(

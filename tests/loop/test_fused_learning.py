@@ -105,7 +105,7 @@ def test_the_decision_after_an_update_is_made_by_the_new_parameters():
         return state._replace(params=params, updates=state.updates + 1), batch.weight
 
     agent = replace(agent, act=act, pure=agent.pure._replace(learn=learn))
-    _, _, ring = play(replace(assembly, agent=agent, shared=None))
+    _, _, ring = play(replace(assembly, agent=agent))
     actions = ring.columns.arrays["action"]
     flags = ring.columns.arrays["flags"]
     steps = [actions[lane][flags[lane] > 0].tolist() for lane in range(4)]

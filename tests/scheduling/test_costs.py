@@ -58,7 +58,7 @@ def test_sharing_layers_saves_and_variants_add():
 
 
 def test_the_demo_is_estimated_at_about_what_it_took(tmp_path):
-    """7 min 3 s on two cores of an Intel Xeon (docs/demo.md); an EPYC's rates are estimated for its own cores."""
+    """7 min 3 s on two cores of an Intel Xeon, with almost the same runs (docs/demo.md)."""
     jobs = jobs_of(DEMO, "laptop", tmp_path)
     estimated = Forecast().left([(job, 0.0) for job in jobs], (), 2)
     assert 423 / 2 < estimated < 423 * 2

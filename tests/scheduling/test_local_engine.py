@@ -5,6 +5,7 @@ import platform
 import re
 import signal
 import subprocess
+import tempfile
 import textwrap
 import time
 from dataclasses import replace
@@ -17,7 +18,7 @@ from chorus.errors import ChorusError, ChorusWarning
 from chorus.runs.resources import ring_layout
 from chorus.runs.run_directory import RunDirectory
 from chorus.runs.tracking import Tracking
-from chorus.scheduling.engines import choose_engine, local
+from chorus.scheduling.engines import Ended, choose_engine, local
 from chorus.scheduling.engines.local import LocalEngine, leaves_nothing_behind, workers_that_fit
 from chorus.scheduling.grid import run_grid
 from chorus.scheduling.jobs import jobs_of, memory_bytes
@@ -94,6 +95,36 @@ def test_only_runs_that_leave_nothing_behind_share_a_process(tmp_path, monkeypat
     assert not shares(device="gpu")
     assert not shares(env="CartPole-v1", max_episode_steps=20)
     assert not shares(tracking=Tracking(tensorboard=True))
+    monkeypatch.setattr(plugins, "_LOADED", [plugins._Plugin("my_plugin", "my_plugin", None, asked_for=True)])
+    assert not shares()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("no_plugins", "warm_workers")
+def test_a_waiting_process_makes_room_for_a_run_that_needs_one_of_its_own(tmp_path):
+    jobs = small_jobs(tmp_path, seeds=1) + small_jobs(tmp_path, seeds=1, env="CartPole-v1", max_episode_steps=20)
+    engine, processes = LocalEngine(1), []
+    for job in jobs:
+        engine.start(job)
+        processes.append(engine._running[0].process)
+        wait_for(lambda: engine.wait(0.1), PATIENCE_SECONDS)
+        assert job.state == "finished"
+    first, second = processes
+    assert first is not second and first.poll() is not None and second.poll() is not None
+    engine.stop()
+
+
+def test_a_run_whose_process_dies_after_its_end_has_ended_well(tmp_path):
+    """Its last word is read before its exit code."""
+    (job,) = small_jobs(tmp_path, seeds=1)
+    process = subprocess.Popen(["sh", "-c", "echo done; kill -9 $$"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    process.wait()
+    with tempfile.TemporaryFile("w+") as stderr:
+        worker = local._Worker(job, process, stderr, gpu=None)
+        assert worker.has_ended_run() and worker.has_ended_run()
+        engine = LocalEngine(1)
+        engine._running.append(worker)
+        assert engine._end(worker) == Ended(job)
 
 
 @pytest.mark.long

@@ -25,3 +25,24 @@ def test_of_a_gpu_no_brand_is_asked_for():
         [sys.executable, "-c", WITH_A_GPU], capture_output=True, text=True, env=environment(JAX_PLATFORMS="cpu")
     )
     assert (done.stdout.strip(), done.returncode) == ("''", 0), done.stderr
+
+
+@pytest.mark.slow
+def test_freed_memory_that_the_heap_keeps_is_given_back():
+    """300 MB that were written and freed; in a process of its own, because the heap's settings cannot be set back."""
+    code = """
+import gc, numpy as np
+from pathlib import Path
+from chorus.runs.runtime import keep_heap, trim_heap
+def resident():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 1e6
+keep_heap()
+arrays = [np.ones(2**17) for _ in range(300)]
+del arrays
+gc.collect()
+kept = resident()
+trim_heap()
+print(kept - resident())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert float(done.stdout) > 250

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -24,7 +23,6 @@ from chorus.analysis.variants import NO_IDENTITY
 from chorus.analysis.wording import plural
 from chorus.envs.atari_games import is_atari
 from chorus.runs.logs import FinalWindow
-from chorus.runs.timings import CPU_SECONDS, read_timings
 
 # A final score that averages fewer evaluations depends on the luck of single evaluations.
 FEWEST_EVALUATIONS = 5
@@ -50,11 +48,6 @@ class AnalysisContext:
     def envs(self) -> tuple[str, ...]:
         """The environments for which the normalisation is defined."""
         return tuple(env for env in self.results.envs if env in self.normalisation.envs)
-
-    @cached_property
-    def has_cpu_seconds(self) -> bool:
-        """Whether any run recorded the processor time of its training."""
-        return any(read_timings(run.path, CPU_SECONDS) for run in self.results.dataset.runs)
 
     def style(self, series: Series) -> LineStyle:
         return self.palette.style(series.variant, series.policy)

@@ -98,10 +98,15 @@ class Assembly:
 
     def loop(self) -> Loop:
         """Compiled where the environment and all components can be; `obstacle` says why not."""
-        if self.shared is None:
+        parts = self._shared_parts()
+        if parts is None:
             return self._make_loop()
-        self.shared.loop = self.shared.loop or self._make_loop()
-        return self.shared.loop
+        parts.loop = parts.loop or self._make_loop()
+        return parts.loop
+
+    def _shared_parts(self) -> SharedParts | None:
+        """None if the agent was replaced: theirs is another."""
+        return self.shared if self.shared and self.shared.agent is self.agent else None
 
     def _make_loop(self) -> Loop:
         loop = self.host_loop()
@@ -168,10 +173,11 @@ class Assembly:
 
     def _own_evaluator(self) -> Evaluator:
         """That of training, for the configured policies."""
-        if self.shared is None:
+        parts = self._shared_parts()
+        if parts is None:
             return self.evaluator()
-        self.shared.evaluator = self.shared.evaluator or self.evaluator()
-        return self.shared.evaluator
+        parts.evaluator = parts.evaluator or self.evaluator()
+        return parts.evaluator
 
     def training(
         self,

@@ -1,5 +1,6 @@
 """Threads and device of this process. They must be chosen before JAX computes anything."""
 
+import contextlib
 import ctypes
 import os
 import platform
@@ -80,6 +81,12 @@ def keep_heap() -> None:
         return
     for parameter, value in ((_M_ARENA_MAX, 1), (_M_MMAP_MAX, 0), (_M_TRIM_THRESHOLD, 2**31 - 1)):
         mallopt(parameter, value)
+
+
+def trim_heap() -> None:
+    """Give freed memory back to the system, which `keep_heap` does not; without glibc this does nothing."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _started() -> bool:

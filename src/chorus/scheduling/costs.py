@@ -107,7 +107,7 @@ def seconds(config: RunConfig) -> float:
         members = 1.0 + (members - 1.0) * (_UNSHARED if config.agent.shared_layers else 1.0)
     schedule = config.schedule
     updates = max(0, schedule.total_steps - schedule.learning_starts) / schedule.update_period_steps
-    work = members * config.agent.member_work * _width_work(config, family)
+    work = members * config.agent.member_work
     return _START_SECONDS + schedule.total_steps * rate.step + updates * work * rate.member
 
 
@@ -116,7 +116,7 @@ def _cpu_rate(config: RunConfig, family: str) -> Rate:
     rates = _CPU[measured_processor()]
     rate = rates.get(family, rates["flat"])
     work = _PAPER_WORK.get(family, 12.0) if config.scale == "paper" else 1.0
-    return Rate(step=rate.step, member=rate.member * work + _extra(config.agent))
+    return Rate(step=rate.step, member=rate.member * work * _width_work(config, family) + _extra(config.agent))
 
 
 def _width_work(config: RunConfig, family: str) -> float:

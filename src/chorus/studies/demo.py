@@ -63,7 +63,7 @@ def _part(name: str, laptop: EnvironmentSet, arms: Mapping[str, Mapping[str, Any
     )
 
 
-# As many seeds as settle each of the three questions with a chance of 90 % (examples/demo_audit.py). No setting of ten
+# As many seeds as settle curse, vote and tandem with a chance of 90 % each (examples/demo_audit.py). No setting of ten
 # minutes settled a gain of CERL; the report shows what the shipped runs say of it.
 DEMO = _part(
     "demo",

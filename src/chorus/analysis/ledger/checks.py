@@ -248,11 +248,16 @@ class CostRatio(Check):
     most: float
 
     def judge(self, context: AnalysisContext) -> Outcome:
-        timed = [step_seconds(context, s.variant) if s else {} for s in (self.first, self.second)]
-        envs = tuple(env for env in timed[0] if env in timed[1])
+        clock, cpu = (
+            [step_seconds(context, s.variant, cpu=cpu) if s else {} for s in (self.first, self.second)]
+            for cpu in (False, True)
+        )
+        envs = tuple(env for env in clock[0] if env in clock[1])
         if not envs:
             return self.missing("no timings were recorded")
-        x, y = (np.log(stack_ragged([seconds[env] for env in envs])) for seconds in timed)
+        # Processor time where enough runs of both have it: other work on the machine hardly changes it.
+        timed = {env: cpu if all(len(own.get(env, ())) >= FEWEST_RUNS for own in cpu) else clock for env in envs}
+        x, y = (np.log(stack_ragged([timed[env][side][env] for env in envs])) for side in (0, 1))
         ratio = difference(x, y, paired=False).estimate
         value, low, high = (float(np.exp(number)) for number in (ratio.value, ratio.low, ratio.high))
         found_ratio = IntervalEstimate(value, low, high, ratio.runs)

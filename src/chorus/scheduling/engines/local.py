@@ -46,9 +46,11 @@ class _Worker:
     process: subprocess.Popen
     stderr: IO[str]
     gpu: str | None
+    is_done: bool = False
+    """Whether it has said that its run ended well."""
 
     def send(self, job: Job) -> None:
-        self.job = job
+        self.job, self.is_done = job, False
         assert self.process.stdin is not None
         # `wait` reports a process that died before it could read.
         with contextlib.suppress(BrokenPipeError):
@@ -57,13 +59,12 @@ class _Worker:
             self.process.stdin.flush()
 
     def has_ended_run(self) -> bool:
-        """Whether its run is over; a process that stays says so."""
-        if self.process.poll() is not None:
-            return True
-        try:
-            return self.process.stdout is not None and os.read(self.process.stdout.fileno(), len(DONE)) == DONE
-        except BlockingIOError:
-            return False
+        """Whether its run is over; a process that stays says so, and may end for another reason afterwards."""
+        ended = self.process.poll() is not None
+        if self.process.stdout is not None:
+            with contextlib.suppress(BlockingIOError):
+                self.is_done |= os.read(self.process.stdout.fileno(), len(DONE)) == DONE
+        return ended or self.is_done
 
     def close(self) -> None:
         for pipe in (self.process.stdin, self.process.stdout, self.stderr):
@@ -173,7 +174,7 @@ class LocalEngine(Engine):
         worker.stderr.seek(0)
         words = "\n".join(worker.stderr.read().splitlines()[-_LAST_LINES:])
         worker.close()
-        if code == 0:
+        if code == 0 or worker.is_done:
             return Ended(job)
         how = f"ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
         return Ended(job, problem=words or f"the process {how} without an error message", hopeless=code == HOPELESS)

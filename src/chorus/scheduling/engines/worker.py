@@ -58,12 +58,14 @@ def main() -> int:
 def _run_jobs(message: dict[str, Any], jobs: "SimpleQueue[dict[str, Any]]", done: int) -> NoReturn:
     """Train one run after the other, until the parent closes stdin; runs of one configuration share their programs."""
     from chorus.runs.programs import ProgramCache
+    from chorus.runs.runtime import trim_heap
 
     programs = ProgramCache()
     while True:
         run_job(message, programs=programs)
-        # The replay of a run on the device is freed before the next one needs as much.
+        # The next run checks whether the system has the memory that it needs.
         gc.collect()
+        trim_heap()
         os.write(done, DONE)
         message = jobs.get()
 
