@@ -267,6 +267,7 @@ def test_kept_replays_stay_and_each_member_is_evaluated_on_request(tmp_path):
 def test_nothing_is_imported_from_the_working_folder(tmp_path):
     for name in ("typing", "difflib", "json", "numpy", "argparse"):
         (tmp_path / f"{name}.py").write_text(f"open('{name}.imported', 'w')\n")
-    done = chorus("list", cwd=tmp_path)
+    # A process of its own: one that was forked has imported them before.
+    done = chorus("list", cwd=tmp_path, PYTHONUNBUFFERED="1")
     assert done.returncode == 0, done.stderr
     assert not list(tmp_path.glob("*.imported"))
