@@ -39,7 +39,7 @@ demo-short: $(CORE)  ## the same as small as it can be, a minute or two: does ev
 
 # Three workers for two cores, because many tests wait for processes, browsers and clusters.
 PYTEST = $(BIN)/python -m pytest -n 3 --dist worksteal tests
-test: setup  ## laws, known numbers, probes, kills, browser and everything fast, about nine minutes on two cores
+test: setup  ## laws, known numbers, probes, kills, browser and everything fast, about nine minutes on two cores of a Xeon
 	$(PYTEST) -m "not long"
 
 test-long: setup  ## the rest: every other preset, products, notebooks and Python of the documentation

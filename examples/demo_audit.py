@@ -9,19 +9,19 @@ import math
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import numpy as np
-from scipy import special
 
 from chorus.analysis.bootstrap import IntervalEstimate
 from chorus.analysis.context import make_context
 from chorus.analysis.effects import VERDICT_WORDS
 from chorus.analysis.grouping import find_comparison_groups
 from chorus.analysis.loading import load_runs
+from chorus.analysis.power import chance_to_exclude
 from chorus.analysis.questions import main_questions
 from chorus.analysis.report.tables import final_table
 from chorus.analysis.shipped import Answer, find_answers
@@ -37,8 +37,12 @@ RUNS, PAGE = ROOT / "results" / "demo", ROOT / "docs" / "demo.md"
 MARKED = re.compile(r"(<!-- audit:begin -->\n).*?(<!-- audit:end -->)", re.DOTALL)
 # Blocks begin at multiples of it.
 BLOCK = 100
-# Simulated demos, for the chance that one settles a question.
-DRAWS = 20_000
+# What the demo is there to show.
+SHOWN = (
+    "Is there a curse of diversity?",
+    "Does acting together help?",
+    "Does a passive member fall behind on the same data?",
+)
 
 
 @cache
@@ -82,9 +86,8 @@ def audit(folder: Path = RUNS) -> str:
         rows.append([question, *(cell(own[question]) for own in answers), cell(pooled)])
     chances = chances_to_settle(folder)
     ranges = [["", "one demo estimates, with 95 % probability", "chance that it is settled"]]
-    ranges += [
-        [question, text, f"{chances[question]:.0%}".replace("%", " %")] for question, text in expected(folder).items()
-    ]
+    ranges += [[question, text, percent(chances[question])] for question, text in expected(folder).items()]
+    ranges.append(["curse, vote and tandem", "", percent(chance_of_all(chances))])
     finals = [["", "mean final return", "95 % interval", "seeds"]]
     for row in final_table(make_context(load_runs([folder])).results).rows:
         _, label, _, _, _, seeds, *_ = (part.text for part in row.cells)
@@ -109,34 +112,37 @@ def half_width(estimate: IntervalEstimate) -> float:
 
 
 def chances_to_settle(folder: Path = RUNS) -> dict[str, float]:
-    """The chance that a demo settles a question as all runs do, if scores vary as these do."""
+    """The chance that a demo settles a question, if scores vary as these do."""
     context = make_context(load_runs([folder]))
     (group,) = find_comparison_groups(context.results)
     (env,) = context.results.envs
-    rng, found = np.random.default_rng(0), {}
+    found = {}
     for question in main_questions(context.results, group, named=False):
         if finals := [context.results.final(term.series, env) for term in question.terms]:
-            sizes = [
-                demo_seeds()[name_and_seed(context.results.dataset.runs[final.runs[0]].path)[0]] for final in finals
-            ]
+            paths = [context.results.dataset.runs[final.runs[0]].path for final in finals]
+            sizes = [demo_seeds()[name_and_seed(path)[0]] for path in paths]
             paired = finals[0].seeds == finals[1].seeds
-            found[question.text] = share_settled([final.values for final in finals], sizes, paired, rng)
+            found[question.text] = chance_to_settle([final.values for final in finals], sizes, paired=paired)
     return found
 
 
-def share_settled(scores: Sequence[np.ndarray], sizes: Sequence[int], paired: bool, rng: np.random.Generator) -> float:
-    """How often the interval of a difference of means excludes zero on the right side: paired or Welch's.
-
-    Scores of `sizes` seeds are simulated as normal ones with the means and standard deviations of `scores`.
-    """
+def chance_to_settle(scores: Sequence[np.ndarray], sizes: Sequence[int], *, paired: bool) -> float:
+    """For a difference of means of `sizes` seeds, paired or by Welch's test, if seeds vary as `scores` do."""
+    away = abs(scores[0].mean() - scores[1].mean())
     if paired:
         scores, sizes = [scores[0] - scores[1]], sizes[:1]
-    drawn = [rng.normal(own.mean(), own.std(ddof=1), (DRAWS, size)) for own, size in zip(scores, sizes, strict=True)]
-    parts = [own.var(axis=1, ddof=1) / own.shape[1] for own in drawn]
+    parts = [own.var(ddof=1) / size for own, size in zip(scores, sizes, strict=True)]
     freedom = sum(parts) ** 2 / sum(part**2 / (size - 1) for part, size in zip(parts, sizes, strict=True))
-    lead, *rest = (own.mean(axis=1) for own in drawn)
-    sign = np.sign(scores[0].mean() - sum(own.mean() for own in scores[1:]))
-    return float(np.mean(sign * (lead - sum(rest)) > special.stdtrit(freedom, 0.975) * np.sqrt(sum(parts))))
+    return chance_to_exclude(away, math.sqrt(sum(parts)), freedom)
+
+
+def chance_of_all(chances: Mapping[str, float]) -> float:
+    """That a demo settles curse, vote and tandem, taken as independent."""
+    return math.prod(chances[question] for question in SHOWN)
+
+
+def percent(chance: float) -> str:
+    return f"{chance:.0%}".replace("%", " %")
 
 
 def processors(runs: Sequence[Path]) -> str:

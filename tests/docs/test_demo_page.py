@@ -1,15 +1,14 @@
 """The tables of docs/demo.md come from the runs in results/demo, which give the same answers block by block."""
 
+import numpy as np
+import pytest
+
 from builders import load_example
+from chorus.analysis.power import POWER, chance_to_exclude
 from chorus.scheduling.jobs import jobs_of
 from chorus.studies.demo import DEMO
 
 audit = load_example("demo_audit")
-SETTLED = {
-    "Is there a curse of diversity?",
-    "Does acting together help?",
-    "Does a passive member fall behind on the same data?",
-}
 
 
 def test_the_tables_are_those_of_the_runs_that_ship() -> None:
@@ -19,7 +18,8 @@ def test_the_tables_are_those_of_the_runs_that_ship() -> None:
 
 def test_the_readme_says_what_one_demo_shows() -> None:
     readme = " ".join((audit.ROOT / "README.md").read_text(encoding="utf-8").split())
-    assert all(audit.expected()[question] in readme for question in SETTLED)
+    assert all(audit.expected()[question] in readme for question in audit.SHOWN)
+    assert f"{audit.percent(audit.chance_of_all(audit.chances_to_settle()))} of demos settle all three" in readme
 
 
 def test_every_block_is_a_whole_demo_with_the_same_verdicts(tmp_path) -> None:
@@ -29,4 +29,23 @@ def test_every_block_is_a_whole_demo_with_the_same_verdicts(tmp_path) -> None:
     assert len(blocks) >= 3
     for first, runs in blocks.items():
         assert {(name, str(int(seed) - first)) for name, seed in (run.name.rsplit("__s", 1) for run in runs)} == demo
-        assert {question for question, answer in audit.answers_of(runs).items() if answer.verdict == "yes"} >= SETTLED
+        assert {question for question, answer in audit.answers_of(runs).items() if answer.verdict == "yes"} >= set(
+            audit.SHOWN
+        )
+
+
+def test_each_question_is_settled_with_a_chance_of_nine_in_ten() -> None:
+    chances = audit.chances_to_settle()
+    assert all(chances[question] >= POWER for question in audit.SHOWN)
+
+
+def test_the_chance_of_a_difference_of_means_by_hand() -> None:
+    """(1, 3) and (-2, 2): means 2 apart, variances 2 and 8, for 4 seeds each.
+
+    Welch: error² = 2 / 4 + 8 / 4 = 2.5, degrees of freedom 2.5² / (0.5² / 3 + 2² / 3) = 75 / 17. Paired: the
+    differences (3, 1) have variance 2, so error² = 2 / 4 with 3 degrees of freedom.
+    """
+    scores = [np.array([1.0, 3.0]), np.array([-2.0, 2.0])]
+    welch, paired = (audit.chance_to_settle(scores, [4, 4], paired=paired) for paired in (False, True))
+    assert welch == pytest.approx(chance_to_exclude(2.0, 2.5**0.5, 75 / 17))
+    assert paired == pytest.approx(chance_to_exclude(2.0, 0.5**0.5, 3))

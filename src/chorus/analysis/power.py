@@ -22,7 +22,12 @@ def chance_to_settle(found: IntervalEstimate, seeds: int, distance: float | None
     spread = (found.high - found.low) / 2 / _critical(found.runs) * np.sqrt(found.runs)
     if spread == 0:
         return float(away > 0)
-    return float(1 - special.nctdtr(seeds - 1, away / spread * np.sqrt(seeds), _critical(seeds)))
+    return chance_to_exclude(away, spread / np.sqrt(seeds), seeds - 1)
+
+
+def chance_to_exclude(away: float, error: float, freedom: float) -> float:
+    """The chance that an interval of this standard error and these degrees of freedom excludes a value so far away."""
+    return float(1 - special.nctdtr(freedom, away / error, _quantile(freedom)))
 
 
 def seeds_needed(
@@ -37,4 +42,8 @@ def seeds_needed(
 
 def _critical(runs: int) -> float:
     """Half the width of an interval, in standard errors."""
-    return float(special.stdtrit(runs - 1, (1 + CONFIDENCE) / 2))
+    return _quantile(runs - 1)
+
+
+def _quantile(freedom: float) -> float:
+    return float(special.stdtrit(freedom, (1 + CONFIDENCE) / 2))

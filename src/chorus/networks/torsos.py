@@ -39,6 +39,11 @@ class Torso(Component, ABC, interface="torso"):
     def feature_layers(self) -> int:
         """How many bottom layers make the representation that auxiliary losses read."""
 
+    @property
+    def dense_units(self) -> int | None:
+        """Units of its dense layers, for estimates of time; None if they are not known."""
+        return None
+
 
 def _no_dense_problem(dense: tuple[int, ...]) -> Iterator[str]:
     if any(width < 1 for width in dense):
@@ -89,6 +94,10 @@ class ConvTorso(Torso):
     def feature_layers(self) -> int:
         """The convolutions: their output is the representation."""
         return len(self.convolutions)
+
+    @property
+    def dense_units(self) -> int:
+        return sum(self.dense)
 
     def problems(self, config: Any, spec: Any) -> Iterator[str]:
         if not self.convolutions and not self.dense:

@@ -11,7 +11,6 @@ from functools import cache
 from chorus.agents.agent import Learner
 from chorus.config.schema import RunConfig
 from chorus.envs.registry import describe
-from chorus.networks.torsos import ConvTorso
 from chorus.runs.machine import processor
 from chorus.scheduling.jobs import Job
 
@@ -66,8 +65,8 @@ def cpu_source() -> str:
 _UNSHARED = 0.35
 # Additional seconds per member, gradient step and further pair of numbers of a prediction, on MinAtar (docs/cost.md).
 _PAIR_OF_QUANTILES = 2.6e-7
-# Share of an update on MinAtar that a dense layer of the usual width takes; convolutions take the rest. Measured at 32
-# and 128 units.
+# Share of an update on MinAtar that a dense layer of the usual width takes; convolutions take the rest. From runs with
+# 32 units (those of the demo) and with 128.
 _DENSE_SHARE, _DENSE_UNITS = 0.7, 128
 # Work of the paper scale's networks, in units of the laptop scale's.
 _PAPER_WORK = {"minatar": 1.0, "flat": 1.0, "deep_sea": 1.0}
@@ -121,10 +120,10 @@ def _cpu_rate(config: RunConfig, family: str) -> Rate:
 
 def _width_work(config: RunConfig, family: str) -> float:
     """Work of the network's dense layers and convolutions, in units of the usual ones."""
-    torso = config.agent.torso
-    if family != "minatar" or not isinstance(torso, ConvTorso):
+    units = config.agent.torso.dense_units
+    if family != "minatar" or units is None:
         return 1.0
-    return 1.0 - _DENSE_SHARE + _DENSE_SHARE * sum(torso.dense) / _DENSE_UNITS
+    return 1.0 - _DENSE_SHARE + _DENSE_SHARE * units / _DENSE_UNITS
 
 
 def _extra(agent: Learner) -> float:
