@@ -6,7 +6,6 @@ python examples/demo_audit.py --block 800 --out RUNS    # train a whole demo on 
 
 import argparse
 import math
-import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -16,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from chorus.analysis import markdown
 from chorus.analysis.bootstrap import IntervalEstimate
 from chorus.analysis.context import make_context
 from chorus.analysis.effects import VERDICT_WORDS
@@ -34,7 +34,6 @@ from chorus.studies.demo import DEMO
 
 ROOT = Path(__file__).parent.parent
 RUNS, PAGE = ROOT / "results" / "demo", ROOT / "docs" / "demo.md"
-MARKED = re.compile(r"(<!-- audit:begin -->\n).*?(<!-- audit:end -->)", re.DOTALL)
 # Blocks begin at multiples of it.
 BLOCK = 100
 # What the demo is there to show.
@@ -66,11 +65,6 @@ def blocks(folder: Path = RUNS) -> dict[int, list[Path]]:
     return dict(sorted(found.items()))
 
 
-def table(rows: Sequence[Sequence[str]]) -> str:
-    head, *rest = rows
-    return "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rest))
-
-
 def answers_of(runs: Sequence[Path]) -> dict[str, Answer]:
     """The answers of a demo's report, by their questions."""
     return {answer.question: answer for answer in find_answers(make_context(load_runs(runs)))}
@@ -80,20 +74,22 @@ def audit(folder: Path = RUNS) -> str:
     """The answers of each block and of all of them, then the final returns."""
     by_block = blocks(folder)
     answers = [answers_of(runs) for runs in by_block.values()]
-    rows = [["", *(f"seeds from {first}" for first in by_block), "all"]]
-    rows += [["processor", *map(processors, by_block.values()), ""]]
+    head = ["", *(f"seeds from {first}" for first in by_block), "all"]
+    rows = [["processor", *map(processors, by_block.values()), ""]]
     for question, pooled in answers_of([folder]).items():
         rows.append([question, *(cell(own[question]) for own in answers), cell(pooled)])
     chances = chances_to_settle(folder)
-    ranges = [["", "one demo estimates, with 95 % probability", "chance that it is settled"]]
-    ranges += [[question, text, percent(chances[question])] for question, text in expected(folder).items()]
+    range_head = ["", "one demo estimates, with 95 % probability", "chance that it is settled"]
+    ranges = [[question, text, percent(chances[question])] for question, text in expected(folder).items()]
     ranges.append(["curse, vote and tandem", "", percent(chance_of_all(chances))])
-    finals = [["", "mean final return", "95 % interval", "seeds"]]
+    finals = []
     for row in final_table(make_context(load_runs([folder])).results).rows:
         _, label, _, _, _, seeds, *_ = (part.text for part in row.cells)
         mean, low, high = (f"{part.sort:.1f}" for part in row.cells[2:5])
         finals.append([label, mean, f"{low} to {high}", seeds])
-    return "\n\n".join(map(table, (rows, ranges, finals))) + "\n"
+    final_head = ["", "mean final return", "95 % interval", "seeds"]
+    tables = {tuple(head): rows, tuple(range_head): ranges, tuple(final_head): finals}
+    return "\n\n".join(markdown.table(*one) for one in tables.items()) + "\n"
 
 
 def expected(folder: Path = RUNS) -> dict[str, str]:
@@ -156,9 +152,7 @@ def cell(answer: Answer) -> str:
 
 
 def write(page: Path = PAGE, folder: Path = RUNS) -> None:
-    text, count = MARKED.subn(lambda found: found[1] + audit(folder) + found[2], page.read_text(encoding="utf-8"))
-    assert count == 1, f"{page} has no place for the tables"
-    write_text(page, text)
+    write_text(page, markdown.fill(page.read_text(encoding="utf-8"), "audit", audit(folder)))
 
 
 def train(first: int, args: argparse.Namespace) -> int:

@@ -3,12 +3,12 @@
 python examples/exploration_page.py
 """
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
+from chorus.analysis import markdown
 from chorus.analysis.context import AnalysisContext, make_context
 from chorus.analysis.intervals import mean_estimate
 from chorus.analysis.loading import load_runs
@@ -16,6 +16,7 @@ from chorus.analysis.results import Series
 from chorus.analysis.solved import in_natural_order, outcome, solved
 from chorus.analysis.variants import Variant
 from chorus.analysis.visits import visit_maps
+from chorus.files import write_text
 
 ROOT = Path(__file__).parent.parent
 RUNS, PAGE, FIGURES = ROOT / "results" / "exploration", ROOT / "docs" / "exploration.md", ROOT / "docs" / "figures"
@@ -49,9 +50,7 @@ def table(context: AnalysisContext, cell: Cell) -> str:
     """One row per algorithm and one column per environment; algorithms without any cell are left out."""
     envs = sorted(context.results.envs, key=in_natural_order)
     rows = {v.label: [cell(context, v, env) for env in envs] for v in context.results.dataset.variants}
-    lines: list[Sequence[str]] = [["", *envs], ["---"] * (len(envs) + 1)]
-    lines += [[label, *cells] for label, cells in rows.items() if any(cells)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return markdown.table(["", *envs], [[label, *cells] for label, cells in rows.items() if any(cells)])
 
 
 def provenance(context: AnalysisContext) -> str:
@@ -79,10 +78,8 @@ def write(page: Path = PAGE, figures: Path = FIGURES, runs: Path = RUNS) -> None
     }
     text = page.read_text(encoding="utf-8")
     for name, content in parts.items():
-        marked = re.compile(f"(<!-- {name}:begin -->\n).*?(<!-- {name}:end -->)", re.DOTALL)
-        text, count = marked.subn(lambda found, new=content: f"{found[1]}\n{new}\n\n{found[2]}", text)  # type: ignore[misc]
-        assert count == 1, f"{page} has no place for {name}"
-    page.write_text(text, encoding="utf-8")
+        text = markdown.fill(text, name, f"\n{content}\n\n")
+    write_text(page, text)
     for name, drawing in {"exploration": solved(context), "exploration-visits": visit_maps(context, largest)}.items():
         assert drawing is not None, "these runs count states"
         drawing.save(figures / f"{name}.svg")

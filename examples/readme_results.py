@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from chorus.analysis import markdown
 from chorus.analysis.context import AnalysisContext, make_context
 from chorus.analysis.findings import Finding, find_findings
 from chorus.analysis.intervals import mean_estimate
@@ -16,17 +17,19 @@ from chorus.analysis.results import Series
 from chorus.analysis.solved import in_natural_order
 from chorus.analysis.variants import Variant, is_default
 from chorus.analysis.wording import plural
+from chorus.files import write_text
 
 ROOT = Path(__file__).parent.parent
 RUNS, README = ROOT / "results", ROOT / "README.md"
-MARKED = re.compile(r"(<!-- results:begin -->\n).*?(<!-- results:end -->)", re.DOTALL)
 # What a cell shows of an algorithm, in this order: a single agent has the first, a tandem the last two.
 POLICIES = ("individual", "aggregate", "active", "passive")
 QUESTIONS = ("Is there a curse of diversity?", "Does CERL help the members?")
+# Folders of variants, which docs/results.md compares.
+VARIANTS = ("sharing", "short", "variants")
 INTRODUCTION = """\
-Final returns of all runs in [results](results/README.md), by `python examples/readme_results.py`: *one member / the
-vote of all*, of a tandem *active / passive*. ± is half the width of the 95 % interval (Student t) over seeds; with one
-seed there is none."""
+Final returns in [results](results/README.md), by `python examples/readme_results.py`: *one member / the vote of all*,
+of a tandem *active / passive*. ± is half the width of the 95 % interval (Student t) over seeds; with one seed there is
+none. [What the runs say](docs/results.md) has the paper's ablations as well."""
 
 
 def cell(context: AnalysisContext, variant: Variant, env: str, digits: int) -> str:
@@ -46,7 +49,7 @@ def digits_for(context: AnalysisContext, env: str) -> int:
     return 2 if largest < 10 else 1 if largest < 100 else 0
 
 
-def table(context: AnalysisContext, name: str) -> list[str]:
+def table(context: AnalysisContext, name: str) -> str:
     """One row per algorithm and one column per environment; the corner says which runs these are."""
     runs = context.results.dataset.runs
     scales = sorted({str(run.config.get("scale")) for run in runs})
@@ -54,10 +57,9 @@ def table(context: AnalysisContext, name: str) -> list[str]:
     changed = "" if any(map(is_default, runs)) else ", other settings"
     corner = f"[{name}](results/{name}): {plural(len(runs), 'run')}, {seeds}, {' and '.join(scales)} scale{changed}"
     envs = {env: digits_for(context, env) for env in sorted(context.results.envs, key=in_natural_order)}
-    rows = [[corner, *envs], ["---"] * (len(envs) + 1)]
-    for variant in context.results.dataset.variants:
-        rows.append([variant.label, *(cell(context, variant, env, digits) for env, digits in envs.items())])
-    return [f"| {' | '.join(row)} |" for row in rows]
+    variants = context.results.dataset.variants
+    rows = [[v.label, *(cell(context, v, env, digits) for env, digits in envs.items())] for v in variants]
+    return markdown.table([corner, *envs], rows)
 
 
 def answers(context: AnalysisContext, name: str) -> list[str]:
@@ -82,17 +84,15 @@ def answer(finding: Finding) -> str:
 def results(folder: Path = RUNS) -> str:
     """The block between the marks."""
     parts, said = [INTRODUCTION], []
-    for runs in sorted(path for path in folder.iterdir() if path.is_dir()):
+    for runs in sorted(path for path in folder.iterdir() if path.is_dir() and path.name not in VARIANTS):
         context = make_context(load_runs([runs]))
-        parts.append("\n".join(table(context, runs.name)))
+        parts.append(table(context, runs.name))
         said += answers(context, runs.name)
     return "\n\n".join([*parts, *(["\n".join(said)] if said else [])]) + "\n"
 
 
 def write(readme: Path = README, folder: Path = RUNS) -> None:
-    text, count = MARKED.subn(lambda found: found[1] + results(folder) + found[2], readme.read_text(encoding="utf-8"))
-    assert count == 1, f"{readme} has no place for results"
-    readme.write_text(text, encoding="utf-8")
+    write_text(readme, markdown.fill(readme.read_text(encoding="utf-8"), "results", results(folder)))
 
 
 if __name__ == "__main__":

@@ -4,36 +4,36 @@ python examples/results_page.py
 """
 
 import json
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from chorus.analysis import contrasts, drawings
+from chorus.analysis import contrasts, drawings, markdown
 from chorus.analysis.bootstrap import IntervalEstimate
 from chorus.analysis.context import AnalysisContext, make_context
-from chorus.analysis.effects import VERDICT_WORDS
+from chorus.analysis.effects import VERDICT_WORDS, Term, measure, minus
 from chorus.analysis.figures import Drawing
 from chorus.analysis.grouping import ComparisonGroup, find_comparison_groups, find_sweep_axes
-from chorus.analysis.ledger import Entry, count_words, evaluate
-from chorus.analysis.ledger.entries import Place, effect_text
+from chorus.analysis.ledger import count_words, evaluate
+from chorus.analysis.ledger.entries import Place
+from chorus.analysis.ledger.writing import all_claims_text, excluded, in_short
 from chorus.analysis.loading import Dataset, load_runs, select_runs
 from chorus.analysis.manifest import make_manifest
 from chorus.analysis.members import MEASURES, movements
-from chorus.analysis.results import Series
+from chorus.analysis.results import DIVERSITIES, Series
 from chorus.analysis.shipped import DATA, find_answers, to_json
-from chorus.analysis.variants import is_default, section
+from chorus.analysis.variants import Variant, is_default, section
 from chorus.analysis.wording import number, plural, written
 from chorus.config.env_rows import row_of
 from chorus.envs.registry import describe
 from chorus.files import write_text
 from chorus.runs.logs import Run
-from chorus.studies.evidence import EVIDENCE
 
 ROOT = Path(__file__).parent.parent
 RESULTS, DOCS = ROOT / "results", ROOT / "docs"
 PACKAGE = ROOT / "src" / "chorus" / "data"
 PLACE = Place("laptop", shortened=False, comparable=True)
+SHORT = Place("laptop", shortened=True, comparable=True)
 MAIN = ("single", "ensemble", "cerl", "tandem")
 # Parts of the paper's subject, by the group of their algorithms.
 SUBJECTS = {"dqn": "games", "sac": "continuous control"}
@@ -54,6 +54,12 @@ python examples/evidence.py --dry-run        # what is still to be run
 """
 
 
+SHORT_RUNS = """Runs in the setting of the [demo](demo.md): Space Invaders, 36,000 steps, 32 dense units, N = 10 and a
+replay of 4,000 transitions. It was chosen, on other seeds, because the curse shows in it. A claim is judged by these
+runs where there are no others.
+"""
+
+
 class Figure(NamedTuple):
     """A drawing and its heading on the page."""
 
@@ -66,125 +72,84 @@ def write(results: Path = RESULTS, docs: Path = DOCS, package: Path = PACKAGE) -
     dataset = load_runs([results])
     manifest = make_manifest(dataset, results)
     write_text(results / "manifest.json", json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
-    chosen = PLACE.select(dataset)
+    chosen, short = PLACE.select(dataset), SHORT.select(dataset)
     found = dict(find_figures(chosen)) if chosen else {}
+    found |= {f"short-{name}": figure for name, figure in (sweeps(make_context(short)) if short else ())}
     figures = docs / "figures"
     for old in figures.glob("results-*.svg"):
         old.unlink()
     for name, figure in found.items():
         figure.drawing.save(figures / f"results-{name}.svg")
-    write_text(docs / "results.md", page(dataset, chosen, manifest, found))
+    write_text(docs / "results.md", page(dataset, chosen, short, manifest, found))
     write_text(package / DATA, json.dumps(package_data(dataset, chosen), separators=(",", ":")) + "\n")
     readme = results / "README.md"
     if readme.exists():
-        table = folder_table(manifest)
-        marked = re.compile(r"(<!-- folders:begin -->\n).*?(<!-- folders:end -->)", re.DOTALL)
-        write_text(readme, marked.sub(lambda found: f"{found[1]}\n{table}\n\n{found[2]}", readme.read_text("utf-8")))
+        table = f"\n{folder_table(manifest)}\n\n"
+        write_text(readme, markdown.fill(readme.read_text(encoding="utf-8"), "folders", table))
 
 
-def page(dataset: Dataset, chosen: Dataset | None, manifest: dict, figures: dict[str, Figure]) -> str:
+def page(
+    dataset: Dataset, chosen: Dataset | None, short: Dataset | None, manifest: dict, figures: dict[str, Figure]
+) -> str:
     entries = evaluate(dataset)
-    parts = [HEAD, extent(manifest), summary(entries)]
+    parts = [
+        HEAD,
+        extent(chosen, short),
+        f"## In short\n\n{len(entries)} claims: {count_words(entries)}.\n",
+        in_short(entries),
+    ]
     if chosen:
         context = make_context(chosen)
-        parts += [by_environment(context), moves(context), scores(context)]
-    parts += [ledger(entries), figure_part(figures), provenance(manifest)]
+        parts += ["## At the laptop scale\n", by_environment(context), moves(context), scores(context)]
+    if short:
+        context = make_context(short)
+        parts += ["## Shortened runs\n", SHORT_RUNS, by_environment(context), variants(context)]
+    parts += [f"## All claims\n\n{all_claims_text(entries)}\n", figure_part(figures), provenance(manifest)]
     return "\n".join(filter(None, parts))
 
 
-def extent(manifest: dict) -> str:
+def extent(chosen: Dataset | None, short: Dataset | None) -> str:
     """How many runs, at which scale, and how to read the numbers."""
-    names = dict.fromkeys(stage.folder for stage in EVIDENCE)
-    runs = sum(manifest["folders"][name]["runs"] for name in names if name in manifest["folders"])
+    whole, shortened = (len(dataset.runs) if dataset else 0 for dataset in (chosen, short))
     of = row_of(describe("MinAtar/Asterix-v1"), "laptop", "code")
     sentences = (
-        f"{plural(runs, 'run')} so far at the **laptop scale**: MinAtar stands for Atari, with N = {of.members}, "
+        f"{plural(whole, 'run')} so far at the **laptop scale**: MinAtar stands for Atari, with N = {of.members}, "
         f"{of.total:,} steps, a replay of {of.buffer:,} transitions and MinAtar's standard network; HalfCheetah, "
         "Hopper and Walker2d stand for the paper's four tasks ([scales](scales.md)).",
+        f"{plural(shortened, 'run')} in the [demo's setting](#shortened-runs) judge what those cannot: most ablations."
+        if shortened
+        else "",
         "What holds at this scale may not hold at the paper's, and the other way round.",
         "Training times are those of a CPU, on which members take turns; the paper's are those of a GPU.",
         "All is judged by the [rule of all verdicts](report.md#verdicts): an effect is settled if its 95 % interval "
         "excludes zero.",
         "A difference over several environments is in scores: 1 is the single agent, 0 a random policy.",
     )
-    return " ".join(sentences) + "\n"
-
-
-def summary(entries: Sequence[Entry]) -> str:
-    """The claims by outcome, in words."""
-    lines = ["## In short", "", f"{len(entries)} claims: {count_words(entries)}.", ""]
-    kinds = {
-        "Agrees with the paper": ("agrees",),
-        "Does not agree with the paper": ("disagrees",),
-        "Too small to matter": ("negligible",),
-        "Not settled, and what is excluded": ("unsettled",),
-        "Not run": ("missing",),
-    }
-    for title, statuses in kinds.items():
-        own = [entry for entry in entries if entry.status in statuses and not entry.claim.tests]
-        if own:
-            lines += [f"### {title}", "", *(f"- {claim_line(entry)}" for entry in own), ""]
-    return "\n".join(lines)
-
-
-def claim_line(entry: Entry) -> str:
-    """The claim with the number that decides it; what is not settled has the effects that its interval excludes."""
-    outcome = entry.deciding
-    head = f"**{entry.claim.number}.** {entry.claim.text}"
-    if outcome is None:
-        return f"{head}: `{entry.command}`" if entry.command else head
-    where = f"{plural(len(outcome.envs), 'environment')}" if outcome.envs else ""
-    seeds = plural(outcome.estimate.runs, "seed") if outcome.estimate else ""
-    basis = ", ".join(filter(None, [seeds, where, entry.scale]))
-    what = f"{outcome.what}: " if outcome.what else ""
-    said = f"{what}{effect_text(outcome)} {outcome.unit}".strip() if outcome.estimate else outcome.note
-    text = f"{head}. {said} ({basis})" if basis else f"{head}. {said}"
-    if entry.status == "unsettled" and outcome.estimate:
-        return f"{text}; excluded: {excluded(outcome.estimate, outcome.unit)}"
-    return text
-
-
-def excluded(found: IntervalEstimate, unit: str = "") -> str:
-    """The effects that an interval leaves no room for; ratios have no sign."""
-    if not found.has_interval:
-        return "one seed excludes nothing"
-    sign = "" if unit.startswith("ratio") else "+"
-    return f"below {found.low:{sign}.2g} and above {found.high:{sign}.2g}"
+    return " ".join(filter(None, sentences)) + "\n"
 
 
 def by_environment(context: AnalysisContext) -> str:
     """The main questions in each environment, with what is excluded where nothing is settled."""
-    lines = [
-        "## Environment by environment",
-        "",
-        "Over several environments in scores, in one in returns.",
-        "",
-        "| question | where | verdict | difference (95 % interval) | seeds | not settled: excluded |",
-        "|---|---|---|---|---|---|",
+    rows = [
+        [
+            answer.question,
+            answer.where,
+            f"**{VERDICT_WORDS[answer.verdict]}**",
+            with_interval(answer.estimate),
+            str(answer.estimate.runs),
+            excluded(answer.estimate) if answer.verdict == "unsettled" else "",
+        ]
+        for answer in find_answers(context)
     ]
-    found = list(find_answers(context))
-    for answer in found:
-        out = excluded(answer.estimate) if answer.verdict == "unsettled" else ""
-        word, seeds = f"**{VERDICT_WORDS[answer.verdict]}**", str(answer.estimate.runs)
-        lines.append(row([answer.question, answer.where, word, with_interval(answer.estimate), seeds, out]))
-    return "\n".join([*lines, ""]) if found else ""
+    head = ["question", "where", "verdict", "difference (95 % interval)", "seeds", "not settled: excluded"]
+    text = "### Environment by environment\n\nOver several environments in scores, in one in returns.\n\n"
+    return f"{text}{markdown.table(head, rows)}\n" if rows else ""
 
 
 def moves(context: AnalysisContext) -> str:
     """Which measures of the members move with the curse and with CERL."""
-    lines = [
-        "## What moves inside the members",
-        "",
-        *(
-            f"- *{one.name}*{f' ({one.unit})' if one.unit else ''}: {one.meaning[0].lower()}{one.meaning[1:]}"
-            for one in MEASURES
-        ),
-        "",
-        "| | measure | comparison | | first | second | difference (95 % interval) | seeds | environments |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
     rows = [
-        (
+        [
             SUBJECTS.get(group.variants[0].group, group.variants[0].group),
             move.measure.name,
             move.what,
@@ -193,11 +158,50 @@ def moves(context: AnalysisContext) -> str:
             with_interval(move.effect.estimate),
             str(move.effect.estimate.runs),
             str(len(move.effect.envs)),
-        )
+        ]
         for group in find_comparison_groups(context.results)
         for move in movements(context, group)
     ]
-    return "\n".join([*lines, *map(row, rows), ""]) if rows else ""
+    meanings = [
+        f"- *{one.name}*{f' ({one.unit})' if one.unit else ''}: {one.meaning[0].lower()}{one.meaning[1:]}"
+        for one in MEASURES
+    ]
+    head = ["", "measure", "comparison", "", "first", "second", "difference (95 % interval)", "seeds", "environments"]
+    lines = ["### What moves inside the members", "", *meanings, "", markdown.table(head, rows), ""]
+    return "\n".join(lines) if rows else ""
+
+
+def variants(context: AnalysisContext) -> str:
+    """Every other variant beside the plain ensemble or single agent that it is most like."""
+    rows = []
+    for group in find_comparison_groups(context.results):
+        for variant in group.variants:
+            single = variant.members == 1
+            alone = group.alone(variant)
+            plain = (alone.variant if alone else None) if single else group.plain(variant)
+            if plain is not None and variant.role != "tandem":
+                rows.append(beside(context, variant, plain))
+    head = ["variant", "beside", "members", "vote", "vote entropy of members", "seeds"]
+    text = (
+        "### Variants\n\nDifferences from the algorithm beside which a variant stands, with 95 % intervals; **bold** "
+        "where the interval excludes zero. They are not corrected for the number of rows: of twenty, one is expected "
+        "to be bold by chance. For a single agent *members* is the agent itself.\n\n"
+    )
+    return f"{text}{markdown.table(head, rows)}\n" if rows else ""
+
+
+def beside(context: AnalysisContext, variant: Variant, plain: Variant) -> list[str]:
+    """A row of differences in members, vote and diversity."""
+    pairs = {policy: (Series(variant, policy), Series(plain, policy)) for policy in ("individual", "aggregate")}
+    both = [minus(*pairs["individual"]), minus(*pairs["aggregate"])]
+    first, second = pairs["individual"]
+    both.append((Term(1.0, first, DIVERSITIES[0]), Term(-1.0, second, DIVERSITIES[0])))
+    effects = [measure(context, terms) for terms in both]
+    cells = [
+        "" if e is None else f"**{with_interval(e.estimate)}**" if e.estimate.settled else with_interval(e.estimate)
+        for e in effects
+    ]
+    return [variant.label, plain.label, *cells, str(len(variant.runs))]
 
 
 def with_interval(found: IntervalEstimate) -> str:
@@ -205,26 +209,21 @@ def with_interval(found: IntervalEstimate) -> str:
     return f"{value} ({interval})" if interval else value
 
 
-def row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
-
-
 def scores(context: AnalysisContext) -> str:
     """Mean final returns of the main algorithms in each environment."""
-    lines = ["## Final returns", "", f"{context.final_meaning(context.results.series, context.envs).capitalize()}."]
+    parts = [f"### Final returns\n\n{context.final_meaning(context.results.series, context.envs).capitalize()}.\n"]
     for group in find_comparison_groups(context.results):
         shown = main_series(context, group)
         envs = [env for env in context.results.envs if any(context.results.final(s, env) for s in shown)]
-        if len(shown) < 2:
-            continue
-        lines += ["", row(["", *envs]), row(["---"] * (len(envs) + 1))]
-        for series in shown:
-            finals = [context.results.final(series, env) for env in envs]
-            cells = [
-                "" if f is None else f"{number(f.values.mean())} ({plural(len(f.values), 'seed')})" for f in finals
-            ]
-            lines.append(row([series.label, *cells]))
-    return "\n".join([*lines, ""])
+        if len(shown) > 1:
+            rows = [[series.label, *(final_cell(context, series, env) for env in envs)] for series in shown]
+            parts.append(f"{markdown.table(['', *envs], rows)}\n")
+    return "\n".join(parts)
+
+
+def final_cell(context: AnalysisContext, series: Series, env: str) -> str:
+    final = context.results.final(series, env)
+    return "" if final is None else f"{number(final.values.mean())} ({plural(len(final.values), 'seed')})"
 
 
 def main_series(context: AnalysisContext, group: ComparisonGroup) -> list[Series]:
@@ -232,29 +231,6 @@ def main_series(context: AnalysisContext, group: ComparisonGroup) -> list[Series
     variants = [v for v in (group.ensemble, group.cerl, group.tandem) if v]
     found = [Series(v, p) for v in variants for p in context.results.dataset.policies(v) if not p.endswith("-mode")]
     return [*([group.single] if group.single else []), *found]
-
-
-def ledger(entries: Sequence[Entry]) -> str:
-    lines = [
-        "## All claims",
-        "",
-        "| | claim | source | status | effect (95 % interval) | seeds | environments | scale |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    for entry in entries:
-        outcome = entry.deciding
-        estimate = outcome.estimate if outcome else None
-        effect = f"{effect_text(outcome)} {outcome.unit}".strip() if outcome else ""
-        basis = [str(estimate.runs) if estimate else "", str(len(outcome.envs)) if outcome and outcome.envs else ""]
-        cells = [str(entry.claim.number), entry.claim.text, entry.claim.source, f"**{entry.words}**", effect]
-        lines.append(row([*cells, *basis, entry.scale]))
-    lines += ["", "### Every check", ""]
-    for entry in entries:
-        for outcome in entry.outcomes:
-            number = f": {effect_text(outcome)}" if outcome.estimate else ""
-            note = f"; {outcome.note}" if outcome.note else ""
-            lines.append(f"- {entry.claim.number}. {outcome.what}{number}{note}")
-    return "\n".join([*lines, ""])
 
 
 def find_figures(dataset: Dataset) -> Iterator[tuple[str, Figure]]:
@@ -275,9 +251,15 @@ def find_figures(dataset: Dataset) -> Iterator[tuple[str, Figure]]:
                 yield from drawn(f"{subject}-gaps", "the gap within the tandem and that of the ensemble", gaps)
         # Variants were run in fewer environments: their figures show those alone.
         every = of_arms(dataset, subject, main_only=False)
-        relative = make_context(every).normalised_by_single_agent() if every else context
-        for axis in find_sweep_axes(relative.results):
-            yield from drawn(f"{subject}-{axis.name}", axis.style.title, contrasts.sweep(relative, axis))
+        yield from sweeps(make_context(every) if every else context)
+
+
+def sweeps(context: AnalysisContext) -> Iterator[tuple[str, Figure]]:
+    """A figure per swept setting."""
+    relative = context.normalised_by_single_agent()
+    for axis in find_sweep_axes(relative.results):
+        subject = axis.lines[0][0].group
+        yield from drawn(f"{subject}-{axis.name}", axis.style.title, contrasts.sweep(relative, axis))
 
 
 def drawn(name: str, title: str, drawing: Drawing | None) -> Iterator[tuple[str, Figure]]:
@@ -319,13 +301,12 @@ def provenance(manifest: dict) -> str:
 
 
 def folder_table(manifest: dict) -> str:
-    lines = [row(["folder", "runs", "seeds", "environments", "processor", "hours"]), row(["---"] * 6)]
+    head = ["folder", "runs", "seeds", "environments", "processor", "hours"]
+    rows = []
     for name, own in manifest["folders"].items():
-        processors = ", ".join(own["processors"])
-        envs = ", ".join(own["environments"])
-        seeds = own["seeds"]
-        lines.append(row([f"`{name}`", str(own["runs"]), seeds, envs, processors, f"{own['hours']:,.1f}"]))
-    return "\n".join(lines)
+        processors, envs = ", ".join(own["processors"]), ", ".join(own["environments"])
+        rows.append([f"`{name}`", str(own["runs"]), own["seeds"], envs, processors, f"{own['hours']:,.1f}"])
+    return markdown.table(head, rows)
 
 
 def package_data(dataset: Dataset, chosen: Dataset | None) -> dict:

@@ -246,6 +246,17 @@ def test_shortened_runs_count_only_where_there_are_no_others(tmp_path: Path) -> 
     assert both.scale == "laptop" and both.outcomes[0].estimate is not None and both.outcomes[0].estimate.runs == 5
 
 
+@pytest.mark.slow
+def test_games_and_tasks_are_judged_each_where_they_were_run(tmp_path: Path) -> None:
+    """Claim 17 is about both: whole runs of the games, shortened ones of a task."""
+    write_study(tmp_path / "games")
+    presets = ("sac", "ensemble-sac", "ensemble-sac-cerl")
+    write_study(tmp_path / "tasks", presets=presets, envs=("Hopper-v4",), iteration_steps=2_000, iterations=5)
+    found = judged(tmp_path, 17)
+    assert found.scale == "laptop; laptop, shortened runs"
+    assert len(found.outcomes) == 6 and {outcome.envs for outcome in found.outcomes} == {MINATAR, ("Hopper-v4",)}
+
+
 def test_what_is_open_has_a_command_and_its_cost(tmp_path: Path) -> None:
     write_study(tmp_path)
     entries = evaluate(load_runs([tmp_path]), nobody_settles)
@@ -254,7 +265,7 @@ def test_what_is_open_has_a_command_and_its_cost(tmp_path: Path) -> None:
     content = json.loads(to_json(entries))
     assert len(content) == 44 and content[0]["checks"][0]["environments"] == list(MINATAR)
     page = to_markdown(entries, "chorus claims runs")
-    assert page.count("\n| ") == 45 and "`chorus reproduce figure2` (an hour)" in page
+    assert page.count("\n| ") == 46 and "`chorus reproduce figure2` (an hour)" in page
 
 
 @pytest.mark.slow

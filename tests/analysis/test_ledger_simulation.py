@@ -34,7 +34,8 @@ def statuses(world: World, kind: str, spread: float) -> dict[int, Counter[str]]:
         context = world.simulate(kind, np.random.default_rng([draw, len(kind)]), spread)
         for claim in all_claims():
             if claim.number in found:
-                found[claim.number][combine(claim.judge(context))] += 1
+                outcomes = [one for group in claim.groups for one in claim.judge(context, group)]
+                found[claim.number][combine(outcomes)] += 1
     return found
 
 

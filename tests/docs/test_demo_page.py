@@ -13,7 +13,7 @@ audit = load_example("demo_audit")
 
 def test_the_tables_are_those_of_the_runs_that_ship() -> None:
     page = audit.PAGE.read_text(encoding="utf-8")
-    assert audit.MARKED.search(page)[0] == f"<!-- audit:begin -->\n{audit.audit()}<!-- audit:end -->", "run the script"
+    assert f"<!-- audit:begin -->\n{audit.audit()}<!-- audit:end -->" in page, "run the script"
 
 
 def test_the_readme_says_what_one_demo_shows() -> None:

@@ -13,7 +13,7 @@ from chorus.analysis.members import RANK
 from chorus.cli.list import covered
 from chorus.runs.published import published_runs
 from chorus.scheduling.jobs import jobs_for, jobs_of
-from chorus.studies.evidence import EVIDENCE
+from chorus.studies.evidence import find_stages
 from chorus.studies.table import find_study
 from small_jobs import write_finished
 
@@ -83,7 +83,7 @@ def test_the_list_of_studies_counts_what_ships(tmp_path: Path) -> None:
 def test_a_page_of_a_small_campaign_has_every_part(tmp_path: Path) -> None:
     """Three seeds of the main runs in two games, with members better and worse than the single agent."""
     levels = {"double-dqn": 10.0, "bootstrapped-dqn": 6.0, "cerl": 8.0, "tandem": 9.0}
-    stage = EVIDENCE[1]
+    (stage,) = find_stages(["games"])
     for job in jobs_for(stage.requests(), tmp_path / "results" / stage.folder):
         config = job.config
         if config.seed < 3 and config.env.id in stage.envs[:2]:

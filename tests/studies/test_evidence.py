@@ -8,11 +8,14 @@ from pathlib import Path
 import pytest
 
 from builders import load_example
+from chorus.analysis.ledger import evaluate
+from chorus.analysis.loading import load_runs
 from chorus.cli.grid import this_command
 from chorus.errors import ChorusError
 from chorus.runs.published import publish, published_runs
 from chorus.scheduling.grid import run_grid
 from chorus.scheduling.jobs import Job, Known, jobs_for, jobs_of
+from chorus.studies.demo import DEMO
 from chorus.studies.evidence import EVIDENCE, find_stages
 from chorus.studies.table import find_study
 from small_jobs import ScriptedEngine, small_jobs, write_finished
@@ -39,7 +42,8 @@ def arguments(*given: str):
 
 
 def test_rounds_hold_one_seed_of_everything_and_start_with_asterix():
-    asterix, games, *_ = EVIDENCE
+    asterix, games = find_stages(["asterix", "games"])
+    assert EVIDENCE[0] is asterix
     assert [request.preset for request in asterix.requests()[:8]] == ALGORITHMS * 2
     assert [request.seed for request in asterix.requests()[::4]] == list(range(10))
     first = games.requests()[:20]
@@ -65,6 +69,37 @@ def test_a_stage_completes_the_figures_that_it_names(stage, known):
         for part in find_study(str(figure)).choose(kind):
             wanted = [job for job in jobs_of(part, "laptop", OUT, known=known) if job.config.env.id in stage.envs]
             assert wanted and {job.name for job in wanted} <= made
+
+
+def test_a_short_run_differs_from_the_demos_only_in_what_it_is_about(known):
+    """Their plain runs are the demo's, so everything else must be the same."""
+    (short,) = find_stages(["short"])
+    plain = next(job.config for job in jobs_of(DEMO, "laptop", OUT) if job.config.preset == "bootstrapped-dqn")
+    jobs = jobs_for([request for request in short.requests() if request.seed == 1000], OUT, known)
+    assert len({job.name for job in jobs}) == len(short.requests()) / len(short.seeds)
+    for config in (job.config for job in jobs):
+        assert config.env == plain.env and config.evaluation.episodes == plain.evaluation.episodes
+        assert config.schedule == plain.schedule
+        assert config.agent.optimizer.learning_rate == plain.agent.optimizer.learning_rate
+        assert config.agent.target_period_updates == plain.agent.target_period_updates
+        torso = config.agent.torso
+        assert (torso.torso if config.preset == "wide" else torso) == plain.agent.torso
+
+
+@pytest.mark.slow
+def test_short_runs_and_the_demos_answer_the_claims_about_ablations_of_games(tmp_path, known):
+    (short,) = find_stages(["short"])
+    jobs = jobs_for([request for request in short.requests() if request.seed < 1003], tmp_path, known)
+    plain = jobs_of(DEMO.with_seeds(3), "laptop", tmp_path, known=known)
+    for job in (*jobs, *plain):
+        write_finished(job, 10.0 + job.config.seed % 3)
+    entries = {entry.claim.number: entry for entry in evaluate(load_runs([tmp_path]))}
+    for number in (12, 14, 15, 16, 19, 20, 25, 28, 29, 30, 31, 32, 33, 35, 36, 37, 44):
+        run = [outcome for outcome in entries[number].outcomes if outcome.status != "missing"]
+        assert run and entries[number].scale == "laptop, shortened runs", number
+        # Claim 33 is about tasks as well.
+        missing = {outcome.what for outcome in entries[number].outcomes if outcome.status == "missing"}
+        assert all("SAC" in what for what in missing), missing
 
 
 def test_stages_are_chosen_by_name_and_a_wrong_one_is_refused():

@@ -120,7 +120,7 @@ def ledger_table(entries: "Sequence[Entry]") -> "Table":
     from rich.table import Table
     from rich.text import Text
 
-    from chorus.analysis.ledger.entries import effect_text
+    from chorus.analysis.ledger.writing import effect_text
 
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column("", justify="right")

@@ -6,11 +6,13 @@ is one run.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from chorus.config.resolution import Request
 from chorus.config.schema import Scale
 from chorus.envs.registry import env_sets
 from chorus.errors import ChorusError, did_you_mean
+from chorus.studies.demo import DENSE, GAME, QUICK, not_at_smoke
 from chorus.studies.environments import FEW_GAMES, TASKS
 from chorus.studies.study import Arm, EnvironmentSet, Part, Scaled
 
@@ -63,6 +65,33 @@ _CONTROL = (
     Arm("sac-tandem"),
 )
 
+
+def _short(preset: str, dense: str = DENSE, **settings: tuple[Any, ...]) -> Arm:
+    """An arm in the demo's setting; `dense` is where the preset keeps the width of its network."""
+    values = {dense if option == DENSE else option: (value,) for option, value in QUICK.items()}
+    return Arm(preset, not_at_smoke({**values, **settings}))
+
+
+# The demo's runs are the plain ones: N = 10, L = 0, a replay of 4,000 and a decay of 10,000. Other values must not be
+# the scale's defaults either, because comparisons are made around the ensemble with the fewest changed settings.
+_SHORT = (
+    *(_short("bootstrapped-dqn", shared_layers=(layers,)) for layers in (1, 2)),
+    _short("cerl"),
+    *map(_short, ("self-oversampled", "data-bootstrapped", "per-step")),
+    _short("wide", dense="agent.torso.torso.dense"),
+    _short("tandem", passive_share=(0.1, 0.3, 0.5)),
+    _short("bootstrapped-dqn", members=(2, 5)),
+    _short("cerl", members=(2, 5)),
+    _short("cerl", shared_layers=(1,)),
+    _short("cerl-self-target"),
+    *(_short(preset, buffer_size=(12_000, 36_000)) for preset in ("double-dqn", "bootstrapped-dqn")),
+    _short("bootstrapped-dqn", buffer_size=(36_000,), shared_layers=(1, 2)),
+    *(_short(f"{preset}-{kind}") for kind in ("mh", "mico") for preset in ("double-dqn", "bootstrapped-dqn")),
+    *map(_short, ("qr-dqn", "bootstrapped-qr-dqn")),
+    *(_short(preset, epsilon_decay=(2_000,)) for preset in ("double-dqn", "bootstrapped-dqn")),
+    *(_short(preset, optimizer_epsilon=(1.5e-2,)) for preset in ("double-dqn", "bootstrapped-dqn")),
+)
+
 EVIDENCE = (
     Stage(
         name="asterix",
@@ -72,6 +101,16 @@ EVIDENCE = (
         envs=(FIRST_GAME,),
         seeds=(*_FIRST, *_SECOND),
         arms=_MAIN,
+    ),
+    Stage(
+        name="short",
+        folder="short",
+        title="every ablation of the games in the demo's setting",
+        figures=(),
+        envs=(GAME,),
+        # Those of the demos in results/demo, with as many as Bootstrapped DQN has there.
+        seeds=tuple(first + seed for first in (1000, 1100, 1200) for seed in range(6)),
+        arms=_SHORT,
     ),
     Stage(
         name="games",

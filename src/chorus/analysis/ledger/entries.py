@@ -1,7 +1,6 @@
-"""The ledger: every claim with its status, effect, interval, seeds, environments and scale, as data and as Markdown."""
+"""The ledger: every claim with its status, effect, interval, seeds, environments and scale."""
 
-import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
@@ -23,7 +22,7 @@ WHOLE = 0.9
 
 
 class Place(NamedTuple):
-    """Where a claim is judged; among several places with runs for it, at the first."""
+    """Where a claim is judged; among several places with runs of a group of algorithms, at the first."""
 
     scale: Literal["paper", "laptop"]
     shortened: bool
@@ -83,8 +82,8 @@ def evaluate(
     settle: Settle | None = None,
     references: dict[str, Reference] | None = None,
 ) -> tuple[Entry, ...]:
-    """The ledger of a dataset; of several scales each claim is judged at the largest that has runs for it, and
-    by games of Atari and MinAtar and tasks for SAC rather than by other environments.
+    """The ledger of a dataset; of several scales each claim is judged at the largest that has runs for it, games and
+    tasks apart, and by games of Atari and MinAtar and tasks for SAC rather than by other environments.
 
     `settle` gives the command that would settle a claim at a scale, with this many seeds, and its cost; without it the
     command is that of the claim's study.
@@ -118,15 +117,27 @@ def is_shortened(run: Run) -> bool:
 def _entry(claim: Claim, contexts: Mapping[Place, AnalysisContext], settle: Settle) -> Entry:
     if claim.tests:
         return Entry(claim, "agrees")
-    found = [(where, tuple(claim.judge(context))) for where, context in contexts.items()]
-    nowhere = Place("laptop", shortened=False, comparable=True)
-    place, outcomes = next(((w, o) for w, o in found if combine(o) != "missing"), (nowhere, ()))
-    status = combine(outcomes)
-    entry = Entry(claim, status, outcomes, "" if status == "missing" else place.words)
+    found = [_judge(claim, group, contexts) for group in claim.groups]
+    places = [place for place, _ in found if place]
+    outcomes = tuple(outcome for _, own in found for outcome in own) if places else ()
+    scale = "; ".join(dict.fromkeys(place.words for place in places))
+    entry = Entry(claim, combine(outcomes), outcomes, scale)
     if entry.settled:
         return entry
-    command, cost = settle(claim, claim.scale or place.scale, _seeds(outcomes))
+    command, cost = settle(claim, claim.scale or (places[0].scale if places else "laptop"), _seeds(outcomes))
     return replace(entry, command=command, cost=cost)
+
+
+def _judge(
+    claim: Claim, group: str, contexts: Mapping[Place, AnalysisContext]
+) -> tuple[Place | None, tuple[Outcome, ...]]:
+    """What runs of a group of algorithms say, and where: at the first place that has any."""
+    outcomes: tuple[Outcome, ...] = ()
+    for place, context in contexts.items():
+        outcomes = claim.judge(context, group)
+        if combine(outcomes) != "missing":
+            return place, outcomes
+    return None, outcomes
 
 
 def _by_study(claim: Claim, scale: str, seeds: int | None) -> tuple[str, str]:
@@ -139,99 +150,3 @@ def _seeds(outcomes: Sequence[Outcome]) -> int | None:
     needed = [seeds_needed(o.estimate, o.distance) for o in open_ones if o.estimate and o.distance is not None]
     known = [count for count in needed if count]
     return max(known) if known and len(known) == len(open_ones) else None
-
-
-def count_words(entries: Iterable[Entry]) -> str:
-    """`agrees: 7, disagrees: 2, ...`."""
-    counts: dict[str, int] = {}
-    for entry in entries:
-        counts[entry.words] = counts.get(entry.words, 0) + 1
-    return ", ".join(f"{words}: {count}" for words, count in counts.items())
-
-
-def effect_text(outcome: Outcome | None) -> str:
-    """The number of a check, `-0.31 (-0.38 to -0.24)`, or why there is none; ratios have no sign."""
-    found = outcome.estimate if outcome else None
-    if outcome is None or found is None:
-        return outcome.note if outcome else ""
-    form = "{:.3g}" if outcome.unit.startswith("ratio") else "{:+.3g}"
-    value, low, high = (form.format(number) for number in (found.value, found.low, found.high))
-    return f"{value} ({low} to {high})" if found.has_interval else value
-
-
-def open_commands(entries: Sequence[Entry]) -> dict[tuple[str, str], list[int]]:
-    """The commands that would settle open claims, with their costs, and the numbers of the claims."""
-    found: dict[tuple[str, str], list[int]] = {}
-    for entry in entries:
-        if entry.command:
-            found.setdefault((entry.command, entry.cost), []).append(entry.claim.number)
-    return found
-
-
-def to_json(entries: Sequence[Entry]) -> str:
-    """Strict JSON, one object per claim with all its checks."""
-    return json.dumps([_plain(entry) for entry in entries], indent=2, allow_nan=False, ensure_ascii=False) + "\n"
-
-
-def _plain(entry: Entry) -> dict[str, Any]:
-    return {
-        "number": entry.claim.number,
-        "claim": entry.claim.text,
-        "source": entry.claim.source,
-        "status": entry.words,
-        "scale": entry.scale or None,
-        "note": entry.claim.note or None,
-        "tests": list(entry.claim.tests),
-        "studies": list(entry.claim.studies),
-        "command": entry.command or None,
-        "cost": entry.cost or None,
-        "checks": [
-            {
-                "what": outcome.what,
-                "status": STATUS_WORDS[outcome.status],
-                "effect": _finite(outcome.estimate.value) if outcome.estimate else None,
-                "interval": [_finite(outcome.estimate.low), _finite(outcome.estimate.high)]
-                if outcome.estimate
-                else None,
-                "seeds": outcome.estimate.runs if outcome.estimate else None,
-                "unit": outcome.unit or None,
-                "environments": list(outcome.envs),
-                "note": outcome.note or None,
-            }
-            for outcome in entry.outcomes
-        ],
-    }
-
-
-def _finite(value: float) -> float | None:
-    return float(f"{value:.6g}") if abs(value) < float("inf") else None
-
-
-def to_markdown(entries: Sequence[Entry], made_by: str) -> str:
-    """A table of all claims, then every check of those that have several."""
-    lines = [
-        "# The paper's claims",
-        "",
-        f"{count_words(entries)}. Made by `{made_by}`.",
-        "",
-        "| | claim | source | status | effect (95 % interval) | seeds | environments | scale | what would settle it |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
-    for entry in entries:
-        cells = [str(entry.claim.number), entry.claim.text, entry.claim.source, f"**{entry.words}**"]
-        outcome = entry.deciding
-        seeds = str(outcome.estimate.runs) if outcome and outcome.estimate else ""
-        effect = f"{effect_text(outcome)} {outcome.unit}".strip() if outcome else ""
-        proof = "; ".join(f"`{test}`" for test in entry.claim.tests)
-        cost = f" ({entry.cost})" if entry.cost else ""
-        settle = f"`{entry.command}`{cost}" if entry.command else proof
-        envs = str(len(outcome.envs)) if outcome and outcome.envs else ""
-        cells += [effect, seeds, envs, entry.scale, settle]
-        lines.append(f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |")
-    lines += ["", "## Every check", ""]
-    for entry in entries:
-        for outcome in entry.outcomes:
-            note = f"; {outcome.note}" if outcome.note else ""
-            number = f": {effect_text(outcome)}" if outcome.estimate else ""
-            lines.append(f"- {entry.claim.number}. {outcome.what}: {STATUS_WORDS[outcome.status]}{number}{note}")
-    return "\n".join(lines) + "\n"

@@ -96,11 +96,15 @@ class Claim:
     def tests(self) -> tuple[str, ...]:
         return TESTS.get(self.number, ())
 
-    def judge(self, context: AnalysisContext) -> list[Outcome]:
-        """The outcomes of all checks; none for a structural claim."""
-        groups, checks = CHECKS.get(self.number, ((), None))
-        found = [check for group in groups if checks for check in checks(Evidence(context, group))]
-        return [check.judge(context) for check in found]
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The groups of algorithms that it is about; none for a structural claim."""
+        return CHECKS[self.number][0] if self.number in CHECKS else ()
+
+    def judge(self, context: AnalysisContext, group: str) -> tuple[Outcome, ...]:
+        """The outcomes of all checks of a group."""
+        _, checks = CHECKS[self.number]
+        return tuple(check.judge(context) for check in checks(Evidence(context, group)))
 
 
 @cache
