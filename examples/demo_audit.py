@@ -56,13 +56,18 @@ def name_and_seed(run: Path) -> tuple[str, int]:
 
 
 def blocks(folder: Path = RUNS) -> dict[int, list[Path]]:
-    """The runs of one demo from each block, by its first seed; some blocks have more."""
+    """The runs of each block, by its first seed; no more of an algorithm than one demo has."""
     found = defaultdict[int, list[Path]](list)
     for run in sorted(folder.glob("*__s*")):
         name, seed = name_and_seed(run)
         if seed % BLOCK < demo_seeds()[name]:
             found[seed - seed % BLOCK].append(run)
     return dict(sorted(found.items()))
+
+
+def is_whole(runs: Sequence[Path]) -> bool:
+    """Blocks of the demos before this one have fewer seeds."""
+    return len(runs) == sum(demo_seeds().values())
 
 
 def answers_of(runs: Sequence[Path]) -> dict[str, Answer]:
@@ -72,12 +77,14 @@ def answers_of(runs: Sequence[Path]) -> dict[str, Answer]:
 
 def audit(folder: Path = RUNS) -> str:
     """The answers of each block and of all of them, then the final returns."""
-    by_block = blocks(folder)
-    answers = [answers_of(runs) for runs in by_block.values()]
-    head = ["", *(f"seeds from {first}" for first in by_block), "all"]
-    rows = [["processor", *map(processors, by_block.values()), ""]]
-    for question, pooled in answers_of([folder]).items():
-        rows.append([question, *(cell(own[question]) for own in answers), cell(pooled)])
+    pooled = answers_of([folder])
+    head = ["seeds from", "processor", "runs", *pooled]
+    rows = []
+    for first, runs in blocks(folder).items():
+        own = answers_of(runs)
+        what = str(len(runs)) if is_whole(runs) else f"{len(runs)}, fewer seeds"
+        rows.append([str(first), processors(runs), what, *(cell(own[question]) for question in pooled)])
+    rows.append(["all", "", str(len(list(folder.glob("*__s*")))), *map(cell, pooled.values())])
     chances = chances_to_settle(folder)
     range_head = ["", "one demo estimates, with 95 % probability", "chance that it is settled"]
     ranges = [[question, text, percent(chances[question])] for question, text in expected(folder).items()]
@@ -94,7 +101,7 @@ def audit(folder: Path = RUNS) -> str:
 
 def expected(folder: Path = RUNS) -> dict[str, str]:
     """Where the estimate of one more demo lies, by its question: its own error, and that of all runs together."""
-    by_block = [answers_of(runs) for runs in blocks(folder).values()]
+    by_block = [answers_of(runs) for runs in blocks(folder).values() if is_whole(runs)]
     found = {}
     for question, pooled in answers_of([folder]).items():
         own = [half_width(answers[question].estimate) for answers in by_block]

@@ -2,6 +2,7 @@
 
 python examples/evidence.py                      # every stage, two runs at once
 python examples/evidence.py asterix games        # these stages, in this order
+python examples/evidence.py short --rounds 3     # the first three of its seeds
 python examples/evidence.py --dry-run            # what is left, and its estimated cost
 
 The same command resumes runs that were interrupted. A run that is in results/ is done, wherever it was trained.
@@ -13,6 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from chorus.cli.grid import add_dry_run, add_grid_options, plan, run_jobs
+from chorus.cli.train_options import whole
 from chorus.config.schema import RunConfig
 from chorus.errors import ChorusError
 from chorus.files import read_json
@@ -30,11 +32,15 @@ def read_arguments(given: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("stages", nargs="*", metavar="STAGE", help=f"{stages} (default: all, in this order)")
     parser.add_argument("--results", type=Path, default=RESULTS, metavar="DIR", help="where they are published")
     parser.add_argument("--env", nargs="+", default=(), metavar="ID", help="instead of the environments of the stages")
+    parser.add_argument("--rounds", type=whole, metavar="N", help="of every stage the first N seeds (default: all)")
     parser.add_argument("--scale", choices=["smoke", "laptop"], default="laptop", help="smoke is for a trial")
     add_dry_run(parser)
     add_grid_options(parser)
     parser.set_defaults(workers=2)
-    return parser.parse_args(given)
+    args = parser.parse_args(given)
+    if args.rounds is not None and args.rounds < 1:
+        parser.error(f"--rounds is {args.rounds}; it must be 1 or more")
+    return args
 
 
 def left_to_do(stages: Sequence[Stage], args: argparse.Namespace) -> dict[str, tuple[Stage, list[Job]]]:
@@ -68,7 +74,7 @@ def publisher(folder: Path) -> Callable[[Job], None]:
 def main(given: Sequence[str]) -> int:
     args = read_arguments(given)
     try:
-        stages = left_to_do(find_stages(args.stages, args.env), args)
+        stages = left_to_do(find_stages(args.stages, args.env, args.rounds), args)
         if args.dry_run:
             for name, (stage, jobs) in stages.items():
                 print(f"{name:<10} {stage.title}; not published: {plan(jobs, args.workers)}")

@@ -23,8 +23,9 @@ _SELF_TARGET = Study(
 # values of member 0 diverge (`chorus.ensemble.losses`).
 _SQUARED = {"kind": "squared"}
 _DIVERGING = {"kind": "diverging_member"}
+DIVERGENCES = ({"agent.loss": (_DIVERGING,)}, {"agent.loss": ({**_DIVERGING, "auxiliary": _SQUARED},)})
 # Members 1 to N - 1 are exchangeable, so one of them stands for all.
-_BYSTANDER = {"evaluation.policies.bystander": ({"kind": "member", "index": 1},)}
+BYSTANDER = {"evaluation.policies.bystander": ({"kind": "member", "index": 1},)}
 _DIVERGENCE = Study(
     name="diverging-member",
     title="a diverging member and the auxiliary loss",
@@ -32,12 +33,11 @@ _DIVERGENCE = Study(
         tasks(
             Arm("sac"),
             *(
-                Arm("ensemble-sac-cerl", {**loss, **_BYSTANDER})
+                Arm("ensemble-sac-cerl", {**loss, **BYSTANDER})
                 for loss in (
                     {},
                     {"agent.loss.auxiliary": (_SQUARED,)},
-                    {"agent.loss": (_DIVERGING,)},
-                    {"agent.loss": ({**_DIVERGING, "auxiliary": _SQUARED},)},
+                    *DIVERGENCES,
                 )
             ),
             environments=TWO_TASKS,
