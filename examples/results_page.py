@@ -56,8 +56,8 @@ python examples/evidence.py --dry-run        # what is still to be run
 
 SHORT_RUNS = """A claim is judged by these runs where there are no others.
 
-- *Games*: the setting of the [demo](demo.md), Space Invaders, 36,000 steps, 32 dense units, N = 10 and a replay of 4,000
-  transitions. It was chosen, on other seeds, because the curse shows in it.
+- *Games*: the setting of the [demo](demo.md), Space Invaders, 36,000 steps, 32 dense units, N = 10 and a replay of
+  4,000 transitions. It was chosen, on other seeds, because the curse shows in it.
 - *Continuous control*: Hopper, 20,000 steps, a fifth of the laptop scale, with N = 5 and a replay of 4,000 transitions.
   It was chosen, with one other seed, because SAC learns something there in so few steps; in HalfCheetah it does not.
 """

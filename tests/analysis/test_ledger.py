@@ -230,6 +230,22 @@ def test_training_times_are_those_of_the_processor_where_they_were_recorded(tmp_
     assert outcome.estimate.runs == 3
 
 
+def test_training_times_are_compared_on_the_same_kind_of_processor(tmp_path: Path) -> None:
+    """CERL's last two seeds were trained on a processor that is ten times as fast; on the common one it is even."""
+    for preset in ("bootstrapped-dqn", "cerl"):
+        for seed in range(5):
+            moved = preset == "cerl" and seed > 2
+            path = SyntheticRun(preset=preset, seed=seed).write(tmp_path)
+            meta = json.loads((path / "meta.json").read_text()) | {"processor": "fast" if moved else "slow"}
+            (path / "meta.json").write_text(json.dumps(meta))
+            rate = 1_000.0 if moved else 100.0
+            rows = [{"iteration": n, "metric": "charts/SPS", "value": rate + seed} for n in (1, 2, 3)]
+            (path / "timings.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    outcome = judged(tmp_path, 23).outcomes[0]
+    assert outcome.estimate is not None and outcome.estimate.runs == 3
+    assert outcome.estimate.value == pytest.approx(1.0, abs=0.02)
+
+
 def test_smoke_runs_answer_nothing(tmp_path: Path) -> None:
     write_study(tmp_path, scale="smoke", iteration_steps=2_000, seeds=2)
     entries = evaluate(load_runs([tmp_path]), nobody_settles)

@@ -1,8 +1,12 @@
 """What algorithms cost: seconds of training per agent step, from the timings of their runs."""
 
+from collections import defaultdict
+from typing import NamedTuple
+
 import numpy as np
 
 from chorus.analysis import figures
+from chorus.analysis.bootstrap import FEWEST_RUNS
 from chorus.analysis.context import AnalysisContext
 from chorus.analysis.figures import Drawing
 from chorus.analysis.intervals import INTERVAL, estimate
@@ -12,19 +16,44 @@ from chorus.analysis.wording import seeds_between
 from chorus.runs.timings import training_seconds_per_step
 
 
-def step_seconds(context: AnalysisContext, variant: Variant, *, cpu: bool = False) -> dict[str, np.ndarray]:
-    """Seconds of training per agent step of each run, by environment; those without timings are left out.
+class TimedOn(NamedTuple):
+    """Where times can be compared: an environment on a kind of processor."""
+
+    env: str
+    processor: str
+
+
+def step_seconds(context: AnalysisContext, variant: Variant, *, cpu: bool = False) -> dict[TimedOn, np.ndarray]:
+    """Seconds of training per agent step of each run, by where it ran; those without timings are left out.
 
     With `cpu`, of processor time: unlike the clock, it does not count other work on the machine. Runs on a GPU and
     those of older versions have none.
     """
     dataset = context.results.dataset
-    own = [dataset.runs[position] for position in variant.runs]
-    columns = {}
-    for env in dataset.envs:
-        found = [training_seconds_per_step(run.path, cpu=cpu) for run in own if run.env == env]
-        columns[env] = np.array([seconds for seconds in found if seconds is not None])
-    return {env: column for env, column in columns.items() if len(column)}
+    found = defaultdict[TimedOn, list[float]](list)
+    for run in (dataset.runs[position] for position in variant.runs):
+        if (seconds := training_seconds_per_step(run.path, cpu=cpu)) is not None:
+            found[TimedOn(run.env, str(run.meta.get("processor")))].append(seconds)
+    return {place: np.array(found[place]) for place in sorted(found, key=lambda p: (dataset.envs.index(p.env), p))}
+
+
+def comparable_times(
+    context: AnalysisContext, first: Variant, second: Variant
+) -> dict[TimedOn, tuple[np.ndarray, np.ndarray]]:
+    """Seconds of training per step of both, where both were timed.
+
+    In each environment processor times come first, because other work on the machine hardly changes them, if enough
+    runs of both have them; then those by the clock.
+    """
+    clock, cpu = ([step_seconds(context, variant, cpu=cpu) for variant in (first, second)] for cpu in (False, True))
+    found: dict[TimedOn, tuple[np.ndarray, np.ndarray]] = {}
+    for env in context.results.dataset.envs:
+        for timed, fewest in ((cpu, FEWEST_RUNS), (clock, FEWEST_RUNS), (clock, 1)):
+            places = [p for p in timed[0] if p.env == env and all(len(own.get(p, ())) >= fewest for own in timed)]
+            if places:
+                found |= {place: (timed[0][place], timed[1][place]) for place in places}
+                break
+    return found
 
 
 def _runs_timed(context: AnalysisContext, variant: Variant, *, cpu: bool = False) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 from chorus.analysis.bootstrap import CONFIDENCE, FEWEST_RUNS, IntervalEstimate
 from chorus.analysis.context import AnalysisContext
 from chorus.analysis.contrasts import find_gaps
-from chorus.analysis.costs import step_seconds
+from chorus.analysis.costs import comparable_times
 from chorus.analysis.effects import Effect, Verdict, by_environment, measure
 from chorus.analysis.figures.gaps import gap_correlation
 from chorus.analysis.intervals import difference
@@ -241,29 +241,25 @@ class GapsCorrelate(Check):
 
 @dataclass(frozen=True, kw_only=True)
 class CostRatio(Check):
-    """Training time per step, as a multiple of another algorithm's in the same environments, is at most `most`."""
+    """Training time per step, as a multiple of another algorithm's in the same environments and on the same kinds of
+    processors, is at most `most`."""
 
     first: Series | None
     second: Series | None
     most: float
 
     def judge(self, context: AnalysisContext) -> Outcome:
-        clock, cpu = (
-            [step_seconds(context, s.variant, cpu=cpu) if s else {} for s in (self.first, self.second)]
-            for cpu in (False, True)
-        )
-        envs = tuple(env for env in clock[0] if env in clock[1])
-        if not envs:
-            return self.missing("no timings were recorded")
-        # Processor time where enough runs of both have it: other work on the machine hardly changes it.
-        timed = {env: cpu if all(len(own.get(env, ())) >= FEWEST_RUNS for own in cpu) else clock for env in envs}
-        x, y = (np.log(stack_ragged([timed[env][side][env] for env in envs])) for side in (0, 1))
+        times = comparable_times(context, self.first.variant, self.second.variant) if self.first and self.second else {}
+        if not times:
+            return self.missing("no timings of both on one kind of processor were recorded")
+        x, y = (np.log(stack_ragged([both[side] for both in times.values()])) for side in (0, 1))
         ratio = difference(x, y, paired=False).estimate
         value, low, high = (float(np.exp(number)) for number in (ratio.value, ratio.low, ratio.high))
         found_ratio = IntervalEstimate(value, low, high, ratio.runs)
         status: Status = "unsettled"
         if found_ratio.has_interval and ratio.runs >= FEWEST_RUNS:
             status = "agrees" if high <= self.most else "disagrees" if low > self.most else "unsettled"
+        envs = tuple(dict.fromkeys(place.env for place in times))
         return Outcome(self.what, status, found_ratio, "ratio of training times", envs)
 
 
