@@ -121,7 +121,7 @@ def test_commands_on_a_published_run_suggest_what_works_without_checkpoints(fini
 def test_lines_that_cannot_be_read_show_nothing(tmp_path):
     run = RunDirectory(tmp_path)
     (tmp_path / "episodes.jsonl").write_bytes(b'\xff\n{"iteration": 1}\n{"iteration": "2"}\n[2]\n{"iteration": 2')
-    assert not run.has_been_saved() and run.has_logs()
+    assert not run.has_been_saved() and run.logs.has_content()
     with (tmp_path / "episodes.jsonl").open("ab") as log:
         log.write(b"}\n")
     assert run.has_been_saved()

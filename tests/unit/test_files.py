@@ -79,11 +79,11 @@ def test_logs_are_cut_back_to_the_offsets_of_a_checkpoint(tmp_path):
     for name in ("metrics.jsonl", "episodes.jsonl"):
         (tmp_path / name).write_text('{"a": 1}\n{"a": 2}\n')
     (tmp_path / "timings.jsonl").write_text('{"a": 1}\n{"a": ')
-    directory.open_logs({"metrics.jsonl": LogMark(9, "not asked"), "episodes.jsonl": LogMark(0, "not asked")})
-    directory.log("metrics.jsonl", {"a": 3})
-    marks = directory.sync_logs()
+    directory.logs.open({"metrics.jsonl": LogMark(9, "not asked"), "episodes.jsonl": LogMark(0, "not asked")})
+    directory.logs.write("metrics.jsonl", {"a": 3})
+    marks = directory.logs.sync()
     assert {name: mark.bytes for name, mark in marks.items()} == {"metrics.jsonl": 18, "episodes.jsonl": 0}
-    directory.check_logs(marks)
+    directory.logs.check(marks)
     directory.close()
     assert (tmp_path / "metrics.jsonl").read_text() == '{"a": 1}\n{"a": 3}\n'
     assert (tmp_path / "timings.jsonl").read_text() == '{"a": 1}\n', "clock values keep their whole lines"
@@ -93,7 +93,7 @@ def test_without_a_checkpoint_logs_start_again(tmp_path):
     directory = RunDirectory(tmp_path)
     for name in ("metrics.jsonl", "episodes.jsonl", "timings.jsonl"):
         (tmp_path / name).write_text('{"a": 1}\n')
-    directory.open_logs({})
+    directory.logs.open({})
     directory.close()
     assert {path.stat().st_size for path in tmp_path.glob("*.jsonl")} == {0}
 

@@ -41,7 +41,7 @@ def find_resumable(
     for one in found.intact:
         _check_format(one, directory)
         checkpoint.check_config(one, config, directory.path / "config.json")
-    found = found.that_pass(lambda one: directory.check_logs(one.logs))
+    found = found.that_pass(lambda one: directory.logs.check(one.logs))
     if not found.intact:
         _refuse_if_trained(found, directory)
         directory.check_created_with(config)

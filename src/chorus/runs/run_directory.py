@@ -7,33 +7,24 @@ import platform
 import shlex
 import shutil
 import time
-from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
 
 from chorus.errors import ChorusError
 from chorus.files import (
-    JsonLines,
-    LogMark,
     check_regular,
-    discard_unfinished,
-    file_digest,
     is_alive,
     is_disk_full,
     is_unfinished,
     json_digest,
-    parse_json,
     read_json,
     sync_directory,
-    whole_lines,
     write_json,
     write_text,
 )
+from chorus.runs.log_files import LOG_NAMES, LogFiles
 
-# Timings are written after the checkpoint they time, so checkpoints do not record their length.
-_CUT_BACK = ("metrics.jsonl", "episodes.jsonl")
-_TIMINGS = "timings.jsonl"
 _FILES = ("meta.json", "status.json", "visits.json")
 _NEW = ".new"
 # A command that lists runs holds their locks for an instant.
@@ -50,7 +41,7 @@ class RunDirectory:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock: TextIO | None = None
-        self._logs: dict[str, JsonLines] = {}
+        self.logs = LogFiles(path)
 
     @property
     def checkpoints(self) -> Path:
@@ -200,12 +191,7 @@ class RunDirectory:
         """Whether there was a checkpoint, according to the status or, should that be lost, the logs."""
         if self.read_status().get("iteration") or self.is_published:
             return True
-        # Timings are those of saved iterations; episodes of the second iteration follow the first checkpoint.
-        return any(
-            iteration >= (1 if name == _TIMINGS else 2)
-            for name in (_TIMINGS, *_CUT_BACK)
-            for iteration in _iterations_in(self.path / name)
-        )
+        return self.logs.show_a_checkpoint()
 
     def write_status(self, state: str, reason: str | None = None, **more: Any) -> None:
         write_json(self.path / "status.json", {"state": state, "reason": reason, **more})
@@ -280,7 +266,7 @@ class RunDirectory:
 
     def check_places(self) -> None:
         """Refuse what is no file where resuming would write one, and no folder where it would make one."""
-        for name in (*_FILES, *_CUT_BACK, _TIMINGS, _STOP):
+        for name in (*_FILES, *LOG_NAMES, _STOP):
             path = self.path / name
             if path.exists() and not path.is_file():
                 kind = "folder" if path.is_dir() else "pipe or a device"
@@ -291,7 +277,7 @@ class RunDirectory:
 
     def check_links(self) -> None:
         """Refuse links where resuming would write: it would change files outside of the run."""
-        logs = [self.path / name for name in (*_CUT_BACK, _TIMINGS)]
+        logs = [self.path / name for name in LOG_NAMES]
         rows = list(self.replay.glob("*"))
         for path in (*self.path.iterdir(), *rows):
             if path.is_symlink():
@@ -303,58 +289,11 @@ class RunDirectory:
                     "all of them; put a copy in its place"
                 )
 
-    def has_logs(self) -> bool:
-        return any((self.path / name).is_file() and (self.path / name).stat().st_size for name in _CUT_BACK)
-
-    def check_logs(self, marks: Mapping[str, LogMark]) -> None:
-        """Raise if the logs do not begin with what they held at a checkpoint."""
-        for name in _CUT_BACK:
-            path, (length, digest) = self.path / name, marks[name]
-            found = path.stat().st_size if path.exists() else 0
-            if found < length:
-                raise ValueError(f"{name} has {found:,} bytes, and {length:,} when the checkpoint was written")
-            if length and file_digest(path, length) != digest:
-                raise ValueError(f"the first {length:,} bytes of {name} have changed since the checkpoint was written")
-
-    def open_logs(self, marks: Mapping[str, LogMark]) -> None:
-        """Truncate the logs to their length at a checkpoint and open them for appending; `check_logs` comes first."""
-        discard_unfinished(self.path)
-        for name in (*_CUT_BACK, _TIMINGS):
-            path = self.path / name
-            path.touch()
-            length = whole_lines(path) if name == _TIMINGS else marks[name].bytes if marks else 0
-            os.truncate(path, length if marks else 0)
-            self._logs[name] = JsonLines(path)
-
-    def log(self, name: str, record: dict[str, Any]) -> None:
-        self._logs[name].write(record)
-
-    def flush_logs(self) -> None:
-        for log in self._logs.values():
-            log.flush()
-
-    def sync_logs(self) -> dict[str, LogMark]:
-        return {name: self._logs[name].sync() for name in _CUT_BACK}
-
     def delete_replay(self) -> None:
         shutil.rmtree(self.replay, ignore_errors=True)
 
     def close(self) -> None:
-        for log in self._logs.values():
-            log.close()
-        self._logs.clear()
+        self.logs.close()
         if self._lock is not None:
             self._lock.close()
             self._lock = None
-
-
-def _iterations_in(log: Path) -> Iterator[int]:
-    """The iterations of a log's lines, as far as they can be read."""
-    if not log.is_file():
-        return
-    with log.open("rb") as lines:
-        for line in lines:
-            with suppress(ValueError):
-                record = parse_json(line)
-                if isinstance(record, dict) and isinstance(record.get("iteration"), int):
-                    yield record["iteration"]

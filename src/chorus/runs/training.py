@@ -116,7 +116,7 @@ class Training:
     def _end_again(self, complete: Complete) -> dict[str, Any]:
         """The end of a run that was killed before its last status was written, or lost it."""
         self.diverged, self.notes = complete.last.diverged_members, complete.notes
-        self.directory.open_logs(complete.last.logs)
+        self.directory.logs.open(complete.last.logs)
         self.exploration.restore(complete.last.load_counts())
         self._write_visits(complete.last.iteration, complete.last.step)
         return self._end("finished", complete.last.iteration, None)
@@ -129,7 +129,7 @@ class Training:
             # A kill may have left a third one, whose rows are not protected any more.
             checkpoint.prune(self.directory.checkpoints, newest.iteration)
             self.exploration.restore(newest.load_counts())
-        self.directory.open_logs(newest.logs if newest else {})
+        self.directory.logs.open(newest.logs if newest else {})
         self.diverged = newest.diverged_members if newest else ()
         schedule = self.loop.schedule
         self.progress.start(self.directory.path.name, newest.step if newest else 0, schedule.total_steps)
@@ -172,7 +172,7 @@ class Training:
             state=state,
             ring=ring,
             previous=previous,
-            logs=self.directory.sync_logs(),
+            logs=self.directory.logs.sync(),
             config=self.config,
             diverged_members=self.diverged,
             counts=self.exploration.arrays(),
@@ -185,7 +185,7 @@ class Training:
 
     def _begin(self) -> Resumed:
         """An empty replay and a new learner."""
-        if self.directory.has_logs():
+        if self.directory.logs.has_content():
             self.progress.say("the run was stopped before its first checkpoint: it starts again")
         state = jax.jit(self.loop.agent.init, compiler_options=_RUNS_ONCE)(init_key(self.seed))
         return Resumed(ring=Ring(self.layout, self.directory.replay), kept=[], state=state, notes=[])
@@ -212,8 +212,8 @@ class Training:
             self.exploration.record(event, finished)
             for episode in finished:
                 line = episode_line(iteration, event.step, episode)
-                self.directory.log("episodes.jsonl", line)
-                self.directory.flush_logs()
+                self.directory.logs.write("episodes.jsonl", line)
+                self.directory.logs.flush()
                 self.progress.episode(line)
             windows.record(event.step, finished)
             self.progress.advance(event.step)
@@ -288,7 +288,7 @@ class Training:
         defined = {name: value for name, value in metrics.items() if np.isfinite(value)}
         place = {"iteration": iteration, "step": step, "frames": step * self.action_repeat}
         for name, value in defined.items():
-            self.directory.log("metrics.jsonl", {**place, "metric": name, "value": value})
+            self.directory.logs.write("metrics.jsonl", {**place, "metric": name, "value": value})
         self.trackers.log(step, defined)
         self._write_visits(iteration, step)
         return {**place, "metrics": defined}
@@ -300,8 +300,8 @@ class Training:
     def _log_timings(self, iteration: int, step: int, timings: dict[str, float]) -> None:
         for name, value in timings.items():
             record = {"iteration": iteration, "step": step, "metric": name, "value": round(value, 6)}
-            self.directory.log("timings.jsonl", record)
-        self.directory.flush_logs()
+            self.directory.logs.write("timings.jsonl", record)
+        self.directory.logs.flush()
         self.trackers.log(step, timings)
 
     def _marked(self) -> dict[str, Any]:
@@ -309,7 +309,7 @@ class Training:
         return {name: sentences for name, sentences in marks.items() if sentences}
 
     def _end(self, outcome: str, iteration: int, reason: str | None) -> dict[str, Any]:
-        self.directory.flush_logs()
+        self.directory.logs.flush()
         self.directory.write_status(outcome, reason, iteration=iteration, **self._marked())
         if not self.keep_replay:
             self.directory.delete_replay()
