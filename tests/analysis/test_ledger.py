@@ -263,6 +263,14 @@ def test_shortened_runs_count_only_where_there_are_no_others(tmp_path: Path) -> 
 
 
 @pytest.mark.slow
+def test_a_single_longer_run_does_not_hide_what_shorter_ones_settled(tmp_path: Path) -> None:
+    write_study(tmp_path / "short", iteration_steps=20_000, iterations=5)
+    write_study(tmp_path / "long", seeds=1)
+    found = evaluate(load_runs([tmp_path]), nobody_settles)[0]
+    assert found.scale == "laptop, shortened runs" and found.status == "agrees"
+
+
+@pytest.mark.slow
 def test_games_and_tasks_are_judged_each_where_they_were_run(tmp_path: Path) -> None:
     """Claim 17 is about both: whole runs of the games, shortened ones of a task."""
     write_study(tmp_path / "games")

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
+from chorus.analysis.bootstrap import FEWEST_RUNS
 from chorus.analysis.context import AnalysisContext, make_context
 from chorus.analysis.ledger.checks import STATUS_WORDS, Outcome, Status, combine
 from chorus.analysis.ledger.table import Claim, all_claims
@@ -17,12 +18,12 @@ from chorus.runs.logs import Run
 # At the smoke scale nothing is learnt, so its runs answer nothing.
 SCALES: tuple[Literal["paper", "laptop"], ...] = ("paper", "laptop")
 TOTAL_STEPS = "schedule.total_steps"
-# Runs with a smaller share of their scale's steps, as those of the demo, are judged only where there are no others.
+# Runs with a smaller share of their scale's steps, as those of the demo, come after the others.
 WHOLE = 0.9
 
 
 class Place(NamedTuple):
-    """Where a claim is judged; among several places with runs of a group of algorithms, at the first."""
+    """Where a claim is judged; among several places with enough runs of a group of algorithms, at the first."""
 
     scale: Literal["paper", "laptop"]
     shortened: bool
@@ -82,8 +83,9 @@ def evaluate(
     settle: Settle | None = None,
     references: dict[str, Reference] | None = None,
 ) -> tuple[Entry, ...]:
-    """The ledger of a dataset; of several scales each claim is judged at the largest that has runs for it, games and
-    tasks apart, and by games of Atari and MinAtar and tasks for SAC rather than by other environments.
+    """The ledger of a dataset; of several scales each claim is judged at the largest that has three seeds for it (if
+    none has, at the largest that has runs), games and tasks apart, and by games of Atari and MinAtar and tasks for SAC
+    rather than by other environments.
 
     `settle` gives the command that would settle a claim at a scale, with this many seeds, and its cost; without it the
     command is that of the claim's study.
@@ -131,13 +133,17 @@ def _entry(claim: Claim, contexts: Mapping[Place, AnalysisContext], settle: Sett
 def _judge(
     claim: Claim, group: str, contexts: Mapping[Place, AnalysisContext]
 ) -> tuple[Place | None, tuple[Outcome, ...]]:
-    """What runs of a group of algorithms say, and where: at the first place that has any."""
-    outcomes: tuple[Outcome, ...] = ()
-    for place, context in contexts.items():
-        outcomes = claim.judge(context, group)
-        if combine(outcomes) != "missing":
-            return place, outcomes
-    return None, outcomes
+    """What runs of a group of algorithms say, and where: at the first place with enough seeds, or else with any."""
+    judged = [(place, claim.judge(context, group)) for place, context in contexts.items()]
+    found = [(place, outcomes) for place, outcomes in judged if combine(outcomes) != "missing"]
+    enough = [(place, outcomes) for place, outcomes in found if _has_enough_seeds(outcomes)]
+    missing = [(None, outcomes) for _, outcomes in judged]
+    return next(iter((*enough, *found, *missing)), (None, ()))
+
+
+def _has_enough_seeds(outcomes: Sequence[Outcome]) -> bool:
+    """One run more at a larger scale must not hide what many seeds at a smaller one have settled."""
+    return all(outcome.estimate.runs >= FEWEST_RUNS for outcome in outcomes if outcome.estimate)
 
 
 def _by_study(claim: Claim, scale: str, seeds: int | None) -> tuple[str, str]:
