@@ -29,7 +29,7 @@ $(STAMP): $(CORE)
 	$(PIP) -e ".[dev]"
 	@touch $(STAMP)
 
-demo: $(CORE)  ## the curse of diversity on MinAtar, about ten minutes or less on two cores, ending in a report
+demo: $(CORE)  ## the curse of diversity on MinAtar, four to nine minutes on two recent cores, ending in a report
 	$(BIN)/chorus demo
 	@$(ON_PATH)
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,12 +37,23 @@ ROOT = Path(__file__).parent.parent
 RUNS, PAGE = ROOT / "results" / "demo", ROOT / "docs" / "demo.md"
 # Blocks begin at multiples of it.
 BLOCK = 100
+# Seeds by preset of the demo with which the first blocks were trained.
+FORMER = {"double-dqn": 12, "bootstrapped-dqn": 6, "tandem": 7}
 # What the demo is there to show.
 SHOWN = (
     "Is there a curse of diversity?",
     "Does acting together help?",
     "Does a passive member fall behind on the same data?",
 )
+ALL = "curse, vote and tandem"
+
+
+class Comparison(NamedTuple):
+    """Final scores of two series and how many seeds a demo has of them; paired if they come from the same runs."""
+
+    scores: Sequence[np.ndarray]
+    sizes: Sequence[int]
+    paired: bool
 
 
 @cache
@@ -50,24 +62,40 @@ def demo_seeds() -> dict[str, int]:
     return Counter(name_and_seed(job.path)[0] for job in jobs_of(DEMO, "laptop", RUNS))
 
 
+@cache
+def former_seeds() -> dict[str, int]:
+    """The same for the demo before this one."""
+    return {name_and_seed(job.path)[0]: FORMER[job.config.preset] for job in jobs_of(DEMO, "laptop", RUNS)}
+
+
 def name_and_seed(run: Path) -> tuple[str, int]:
     name, _, seed = run.name.rpartition("__s")
     return name, int(seed)
 
 
 def blocks(folder: Path = RUNS) -> dict[int, list[Path]]:
-    """The runs of each block, by its first seed; no more of an algorithm than one demo has."""
+    """The runs of each block, by its first seed: those of a demo, or of the former one where some are missing."""
     found = defaultdict[int, list[Path]](list)
     for run in sorted(folder.glob("*__s*")):
-        name, seed = name_and_seed(run)
-        if seed % BLOCK < demo_seeds()[name]:
-            found[seed - seed % BLOCK].append(run)
-    return dict(sorted(found.items()))
+        _, seed = name_and_seed(run)
+        found[seed - seed % BLOCK].append(run)
+    demos = {first: within(runs, demo_seeds()) for first, runs in sorted(found.items())}
+    return {first: runs if is_whole(runs) else within(runs, former_seeds()) for first, runs in demos.items()}
+
+
+def within(runs: Sequence[Path], seeds: Mapping[str, int]) -> list[Path]:
+    """The runs of a block that a demo with these numbers of seeds has."""
+    return [run for run in runs for name, seed in [name_and_seed(run)] if seed % BLOCK < seeds[name]]
 
 
 def is_whole(runs: Sequence[Path]) -> bool:
-    """Blocks of the demos before this one have fewer seeds."""
+    """Whether a block has the seeds of the demo."""
     return len(runs) == sum(demo_seeds().values())
+
+
+def whole_demos(folder: Path = RUNS) -> list[Path]:
+    """The runs of whole demos, by which no number of seeds was set."""
+    return [run for runs in blocks(folder).values() if is_whole(runs) for run in runs]
 
 
 def answers_of(runs: Sequence[Path]) -> dict[str, Answer]:
@@ -82,13 +110,18 @@ def audit(folder: Path = RUNS) -> str:
     rows = []
     for first, runs in blocks(folder).items():
         own = answers_of(runs)
-        what = str(len(runs)) if is_whole(runs) else f"{len(runs)}, fewer seeds"
+        what = str(len(runs)) if is_whole(runs) else f"{len(runs)}, former demo"
         rows.append([str(first), processors(runs), what, *(cell(own[question]) for question in pooled)])
     rows.append(["all", "", str(len(list(folder.glob("*__s*")))), *map(cell, pooled.values())])
-    chances = chances_to_settle(folder)
-    range_head = ["", "one demo estimates, with 95 % probability", "chance that it is settled"]
-    ranges = [[question, text, percent(chances[question])] for question, text in expected(folder).items()]
-    ranges.append(["curse, vote and tandem", "", percent(chance_of_all(chances))])
+    chances = [chance_texts(runs) for runs in ([folder], whole_demos(folder))]
+    range_head = [
+        "",
+        "one demo estimates, with 95 % probability",
+        "chance that it is settled, by all runs",
+        "by whole demos alone",
+    ]
+    ranges = [[question, text, *(own[question] for own in chances)] for question, text in expected(folder).items()]
+    ranges.append(["curse, vote and tandem", "", *(own[ALL] for own in chances)])
     finals = []
     for row in final_table(make_context(load_runs([folder])).results).rows:
         _, label, _, _, _, seeds, *_ = (part.text for part in row.cells)
@@ -114,9 +147,9 @@ def half_width(estimate: IntervalEstimate) -> float:
     return (estimate.high - estimate.low) / 2
 
 
-def chances_to_settle(folder: Path = RUNS) -> dict[str, float]:
-    """The chance that a demo settles a question, if scores vary as these do."""
-    context = make_context(load_runs([folder]))
+def comparisons(runs: Sequence[Path]) -> dict[str, Comparison]:
+    """What decides each question."""
+    context = make_context(load_runs(runs))
     (group,) = find_comparison_groups(context.results)
     (env,) = context.results.envs
     found = {}
@@ -125,23 +158,51 @@ def chances_to_settle(folder: Path = RUNS) -> dict[str, float]:
             paths = [context.results.dataset.runs[final.runs[0]].path for final in finals]
             sizes = [demo_seeds()[name_and_seed(path)[0]] for path in paths]
             paired = finals[0].seeds == finals[1].seeds
-            found[question.text] = chance_to_settle([final.values for final in finals], sizes, paired=paired)
+            found[question.text] = Comparison([final.values for final in finals], sizes, paired)
     return found
 
 
-def chance_to_settle(scores: Sequence[np.ndarray], sizes: Sequence[int], *, paired: bool) -> float:
-    """For a difference of means of `sizes` seeds, paired or by Welch's test, if seeds vary as `scores` do."""
+def chances_to_settle(runs: Sequence[Path]) -> dict[str, float]:
+    """The chance that a demo settles each question, and all that it is there to show, if scores vary as in these runs.
+
+    The questions are taken as independent.
+    """
+    found = {question: chance_to_settle(own) for question, own in comparisons(runs).items()}
+    return found | {ALL: math.prod(found[question] for question in SHOWN)}
+
+
+def chance_to_settle(own: Comparison) -> float:
+    """For a difference of means, paired or by Welch's test."""
+    scores, sizes = own.scores, own.sizes
     away = abs(scores[0].mean() - scores[1].mean())
-    if paired:
+    if own.paired:
         scores, sizes = [scores[0] - scores[1]], sizes[:1]
-    parts = [own.var(ddof=1) / size for own, size in zip(scores, sizes, strict=True)]
+    parts = [values.var(ddof=1) / size for values, size in zip(scores, sizes, strict=True)]
     freedom = sum(parts) ** 2 / sum(part**2 / (size - 1) for part, size in zip(parts, sizes, strict=True))
     return chance_to_exclude(away, math.sqrt(sum(parts)), freedom)
 
 
-def chance_of_all(chances: Mapping[str, float]) -> float:
-    """That a demo settles curse, vote and tandem, taken as independent."""
-    return math.prod(chances[question] for question in SHOWN)
+def chance_texts(runs: Sequence[Path]) -> dict[str, str]:
+    """Every chance with the range that 95 % of its values have if the runs are drawn again from themselves."""
+    drawn = {question: drawn_chances(own) for question, own in comparisons(runs).items()}
+    drawn[ALL] = np.prod([drawn[question] for question in SHOWN], axis=0)
+    ranges = {question: np.percentile(values, (2.5, 97.5)) for question, values in drawn.items()}
+    return {
+        question: f"{percent(chance)} ({' to '.join(f'{100 * end:.0f}' for end in ranges[question])})"
+        for question, chance in chances_to_settle(runs).items()
+    }
+
+
+def drawn_chances(own: Comparison, draws: int = 200) -> np.ndarray:
+    """The chance by runs that are drawn with replacement."""
+    rng = np.random.default_rng(0)
+
+    def draw() -> Comparison:
+        picks = [rng.integers(len(values), size=len(values)) for values in own.scores]
+        picks = picks[:1] * 2 if own.paired else picks
+        return own._replace(scores=[values[pick] for values, pick in zip(own.scores, picks, strict=True)])
+
+    return np.array([chance_to_settle(draw()) for _ in range(draws)])
 
 
 def percent(chance: float) -> str:

@@ -25,7 +25,7 @@ RUNS, README = ROOT / "results", ROOT / "README.md"
 POLICIES = ("individual", "aggregate", "active", "passive")
 QUESTIONS = ("Is there a curse of diversity?", "Does CERL help the members?")
 # Folders of variants, which docs/results.md compares.
-VARIANTS = ("sharing", "short", "variants")
+VARIANTS = ("sharing", "short", "short-control", "variants")
 INTRODUCTION = """\
 Final returns in [results](results/README.md), by `python examples/readme_results.py`: *one member / the vote of all*,
 of a tandem *active / passive*. ± is half the width of the 95 % interval (Student t) over seeds; with one seed there is

@@ -54,13 +54,13 @@ python examples/evidence.py --dry-run        # what is still to be run
 """
 
 
-SHORT_RUNS = """A claim is judged by these runs where there are no others.
-
-- *Games*: the setting of the [demo](demo.md), Space Invaders, 36,000 steps, 32 dense units, N = 10 and a replay of
-  4,000 transitions. It was chosen, on other seeds, because the curse shows in it.
-- *Continuous control*: Hopper, 20,000 steps, a fifth of the laptop scale, with N = 5 and a replay of 4,000 transitions.
-  It was chosen, with one other seed, because SAC learns something there in so few steps; in HalfCheetah it does not.
-"""
+# The settings of shortened runs, by the group of their algorithms.
+SHORT_RUNS = {
+    "dqn": "the setting of the [demo](demo.md), Space Invaders, 36,000 steps, 32 dense units, N = 10 and a replay of "
+    "4,000 transitions. It was chosen, on other seeds, because the curse shows in it.",
+    "sac": "Hopper, 20,000 steps, a fifth of the laptop scale, with N = 5 and a replay of 4,000 transitions. It was "
+    "chosen, with one other seed, because SAC learns something there in so few steps; in HalfCheetah it does not.",
+}
 
 
 class Figure(NamedTuple):
@@ -106,7 +106,7 @@ def page(
         parts += ["## At the laptop scale\n", by_environment(context), moves(context), scores(context)]
     if short:
         context = make_context(short)
-        parts += ["## Shortened runs\n", SHORT_RUNS, by_environment(context), variants(context)]
+        parts += ["## Shortened runs\n", settings_of_short_runs(short), by_environment(context), variants(context)]
     parts += [f"## All claims\n\n{all_claims_text(entries)}\n", figure_part(figures), provenance(manifest)]
     return "\n".join(filter(None, parts))
 
@@ -119,10 +119,7 @@ def extent(chosen: Dataset | None, short: Dataset | None) -> str:
         f"{plural(whole, 'run')} so far at the **laptop scale**: MinAtar stands for Atari, with N = {of.members}, "
         f"{of.total:,} steps, a replay of {of.buffer:,} transitions and MinAtar's standard network; HalfCheetah, "
         "Hopper and Walker2d stand for the paper's four tasks ([scales](scales.md)).",
-        f"{plural(shortened, 'run')} with [fewer steps](#shortened-runs) judge what those cannot: most ablations of "
-        "the games, and continuous control."
-        if shortened
-        else "",
+        f"{plural(shortened, 'run')} with [fewer steps](#shortened-runs) judge what those cannot." if shortened else "",
         "What holds at this scale may not hold at the paper's, and the other way round.",
         "Training times are those of a CPU, on which members take turns; the paper's are those of a GPU.",
         "All is judged by the [rule of all verdicts](report.md#verdicts): an effect is settled if its 95 % interval "
@@ -130,6 +127,13 @@ def extent(chosen: Dataset | None, short: Dataset | None) -> str:
         "A difference over several environments is in scores: 1 is the single agent, 0 a random policy.",
     )
     return " ".join(filter(None, sentences)) + "\n"
+
+
+def settings_of_short_runs(short: Dataset) -> str:
+    groups = {section(run.meta, "identity").get("group") for run in short.runs}
+    lines = [f"- *{SUBJECTS[group].capitalize()}*: {text}" for group, text in SHORT_RUNS.items() if group in groups]
+    head = "These runs judge what fewer than three seeds of whole runs, or none, say something about."
+    return "\n".join([head, "", *lines, ""])
 
 
 def by_environment(context: AnalysisContext) -> str:
@@ -188,8 +192,8 @@ def variants(context: AnalysisContext) -> str:
     head = ["variant", "beside", "members", "vote", "vote entropy of members", "seeds"]
     text = (
         "### Variants\n\nDifferences from the algorithm beside which a variant stands, with 95 % intervals; **bold** "
-        "where the interval excludes zero. They are not corrected for the number of rows: of twenty, one is expected "
-        "to be bold by chance. For a single agent *members* is the agent itself.\n\n"
+        "where at least three seeds exclude zero. They are not corrected for the number of rows: of twenty, one is "
+        "expected to be bold by chance. For a single agent *members* is the agent itself.\n\n"
     )
     return f"{text}{markdown.table(head, rows)}\n" if rows else ""
 
@@ -199,8 +203,9 @@ def beside(context: AnalysisContext, variant: Variant, plain: Variant) -> list[s
     pairs = {policy: (Series(variant, policy), Series(plain, policy)) for policy in ("individual", "aggregate")}
     both = [minus(*pairs["individual"]), minus(*pairs["aggregate"])]
     first, second = pairs["individual"]
-    both.append((Term(1.0, first, DIVERSITIES[0]), Term(-1.0, second, DIVERSITIES[0])))
-    effects = [measure(context, terms) for terms in both]
+    if variant.members > 1:
+        both.append((Term(1.0, first, DIVERSITIES[0]), Term(-1.0, second, DIVERSITIES[0])))
+    effects = [*(measure(context, terms) for terms in both), *([None] if variant.members == 1 else [])]
     cells = [
         "" if e is None else f"**{with_interval(e.estimate)}**" if e.estimate.settled else with_interval(e.estimate)
         for e in effects

@@ -132,6 +132,7 @@ def resolved(preset: str, env: str, scale: Scale, options: str, swept: tuple[str
 
 
 META = {
+    "processor": "a processor",
     "chorus": "0.1.0",
     "python": "3.11.7",
     "platform": "Linux-test",

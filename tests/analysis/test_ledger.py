@@ -190,9 +190,7 @@ def test_training_times_are_compared_as_ratios(tmp_path: Path) -> None:
     rates = {"double-dqn": 250.0, "bootstrapped-dqn": 100.0, "cerl": 98.0}
     for preset, rate in rates.items():
         for seed in range(3):
-            path = SyntheticRun(preset=preset, seed=seed).write(tmp_path)
-            rows = [{"iteration": n, "metric": "charts/SPS", "value": rate + seed} for n in (1, 2, 3)]
-            (path / "timings.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+            timed(SyntheticRun(preset=preset, seed=seed).write(tmp_path), rate + seed)
     entries = {entry.claim.number: entry for entry in evaluate(load_runs([tmp_path]), nobody_settles)}
     cerl, ensemble = entries[23].outcomes[0], entries[24].outcomes[0]
     assert (
@@ -207,43 +205,46 @@ def test_training_times_are_compared_in_the_same_environments(tmp_path: Path) ->
     for preset, envs in (("bootstrapped-dqn", MINATAR[:1]), ("cerl", MINATAR[:2])):
         for number, env in enumerate(envs):
             for seed in range(3):
-                path = SyntheticRun(preset=preset, env=env, seed=seed).write(tmp_path)
-                rate = (100.0 + seed) / 4**number
-                rows = [{"iteration": n, "metric": "charts/SPS", "value": rate} for n in (1, 2, 3)]
-                (path / "timings.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+                timed(SyntheticRun(preset=preset, env=env, seed=seed).write(tmp_path), (100.0 + seed) / 4**number)
     outcome = judged(tmp_path, 23).outcomes[0]
     assert outcome.envs == MINATAR[:1] and outcome.estimate is not None
     assert outcome.status == "agrees" and outcome.estimate.value == pytest.approx(1.0)
 
 
-def test_training_times_are_those_of_the_processor_where_they_were_recorded(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("seeds", "used"), [(4, 3), (2, 1)])
+def test_training_times_are_those_of_the_processor_where_they_were_recorded(
+    tmp_path: Path, seeds: int, used: int
+) -> None:
     """By the clock CERL took ten times as long, beside other work; seed 0 has no processor time and is left out."""
     for preset, waited in (("bootstrapped-dqn", 1.0), ("cerl", 10.0)):
-        for seed in range(4):
-            path = SyntheticRun(preset=preset, seed=seed).write(tmp_path)
-            timings = {"charts/SPS": 100.0 / waited, "time/train_seconds": waited}
-            timings |= {"system/train_cpu_seconds": 0.5} if seed else {}
-            rows = [{"iteration": n, "metric": name, "value": v} for n in (1, 2, 3) for name, v in timings.items()]
-            (path / "timings.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        for seed in range(seeds):
+            cpu = {"time/train_seconds": waited, "system/train_cpu_seconds": 0.5} if seed else {}
+            timed(SyntheticRun(preset=preset, seed=seed).write(tmp_path), 100.0 / waited, **cpu)
     outcome = judged(tmp_path, 23).outcomes[0]
     assert outcome.estimate is not None and outcome.estimate.value == pytest.approx(1.0)
-    assert outcome.estimate.runs == 3
+    assert outcome.estimate.runs == used
 
 
 def test_training_times_are_compared_on_the_same_kind_of_processor(tmp_path: Path) -> None:
-    """CERL's last two seeds were trained on a processor that is ten times as fast; on the common one it is even."""
+    """Three of four runs were made on a slow processor, on which it is even; on the fast one CERL took twice as long,
+    and on one that nobody wrote down ten times as long."""
     for preset in ("bootstrapped-dqn", "cerl"):
-        for seed in range(5):
-            moved = preset == "cerl" and seed > 2
+        for seed, kind in enumerate(("slow", "slow", "slow", "fast", None)):
             path = SyntheticRun(preset=preset, seed=seed).write(tmp_path)
-            meta = json.loads((path / "meta.json").read_text()) | {"processor": "fast" if moved else "slow"}
+            meta = json.loads((path / "meta.json").read_text()) | {"processor": kind}
             (path / "meta.json").write_text(json.dumps(meta))
-            rate = 1_000.0 if moved else 100.0
-            rows = [{"iteration": n, "metric": "charts/SPS", "value": rate + seed} for n in (1, 2, 3)]
-            (path / "timings.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+            waited = {"slow": 1.0, "fast": 2.0, None: 10.0}[kind] if preset == "cerl" else 1.0
+            timed(path, (100.0 + seed) / waited)
     outcome = judged(tmp_path, 23).outcomes[0]
     assert outcome.estimate is not None and outcome.estimate.runs == 3
     assert outcome.estimate.value == pytest.approx(1.0, abs=0.02)
+
+
+def timed(run: Path, rate: float, **seconds: float) -> None:
+    """Timings of three iterations at this many steps per second."""
+    values = {"charts/SPS": rate} | seconds
+    rows = [{"iteration": n, "metric": name, "value": v} for n in (1, 2, 3) for name, v in values.items()]
+    (run / "timings.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 def test_smoke_runs_answer_nothing(tmp_path: Path) -> None:
@@ -268,6 +269,19 @@ def test_a_single_longer_run_does_not_hide_what_shorter_ones_settled(tmp_path: P
     write_study(tmp_path / "long", seeds=1)
     found = evaluate(load_runs([tmp_path]), nobody_settles)[0]
     assert found.scale == "laptop, shortened runs" and found.status == "agrees"
+
+
+def test_each_check_is_judged_where_it_has_enough_seeds(tmp_path: Path) -> None:
+    """Claim 37: whole runs of MH, a first one of MICo, and many shortened ones of MICo."""
+    usual = ("double-dqn", "bootstrapped-dqn")
+    write_study(tmp_path / "whole", presets=(*usual, "bootstrapped-dqn-mh"), envs=MINATAR[:1])
+    write_study(tmp_path / "first", presets=("bootstrapped-dqn-mico",), envs=MINATAR[:1], seeds=1)
+    short = (*usual, "bootstrapped-dqn-mico", "bootstrapped-dqn-mh")
+    write_study(tmp_path / "short", presets=short, envs=MINATAR[:1], iteration_steps=20_000, iterations=5)
+    outcomes = {outcome.what: outcome for outcome in judged(tmp_path, 37).outcomes}
+    assert outcomes["bootstrapped-dqn-mh − plain, members"].scale == "laptop"
+    assert outcomes["bootstrapped-dqn-mico − plain, members"].scale == "laptop, shortened runs"
+    assert outcomes["MICo − single agent"].status == "missing"
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ def test_curse_vote_and_tandem_with_most_seeds_where_they_vary_most(tmp_path):
     jobs = jobs_of(DEMO, "laptop", tmp_path)
     assert [job.config.preset for job in jobs[:3]] == PRESETS
     seeds = {preset: [job.config.seed for job in jobs if job.config.preset == preset] for preset in PRESETS}
-    assert seeds == {"double-dqn": list(range(12)), "bootstrapped-dqn": list(range(6)), "tandem": list(range(7))}
+    assert seeds == {"double-dqn": list(range(18)), "bootstrapped-dqn": list(range(7)), "tandem": list(range(8))}
     policies = {job.config.preset: set(job.config.evaluation.policies) for job in jobs}
     assert policies["bootstrapped-dqn"] == {"individual", "aggregate"} and policies["tandem"] == {"active", "passive"}
     assert {job.config.preset: job.config.agent.members for job in jobs} == dict(zip(PRESETS, (1, 10, 2), strict=True))

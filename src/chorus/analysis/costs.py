@@ -17,10 +17,10 @@ from chorus.runs.timings import training_seconds_per_step
 
 
 class TimedOn(NamedTuple):
-    """Where times can be compared: an environment on a kind of processor."""
+    """Where times can be compared: an environment on a kind of processor (None: not recorded)."""
 
     env: str
-    processor: str
+    processor: str | None
 
 
 def step_seconds(context: AnalysisContext, variant: Variant, *, cpu: bool = False) -> dict[TimedOn, np.ndarray]:
@@ -33,25 +33,28 @@ def step_seconds(context: AnalysisContext, variant: Variant, *, cpu: bool = Fals
     found = defaultdict[TimedOn, list[float]](list)
     for run in (dataset.runs[position] for position in variant.runs):
         if (seconds := training_seconds_per_step(run.path, cpu=cpu)) is not None:
-            found[TimedOn(run.env, str(run.meta.get("processor")))].append(seconds)
-    return {place: np.array(found[place]) for place in sorted(found, key=lambda p: (dataset.envs.index(p.env), p))}
+            found[TimedOn(run.env, run.meta.get("processor"))].append(seconds)
+    places = sorted(found, key=lambda place: (dataset.envs.index(place.env), place.processor or ""))
+    return {place: np.array(found[place]) for place in places}
 
 
 def comparable_times(
     context: AnalysisContext, first: Variant, second: Variant
-) -> dict[TimedOn, tuple[np.ndarray, np.ndarray]]:
-    """Seconds of training per step of both, where both were timed.
+) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Seconds of training per step of both by environment, on the kind of processor with the most runs of both.
 
-    In each environment processor times come first, because other work on the machine hardly changes them, if enough
-    runs of both have them; then those by the clock.
+    Enough runs come before few, and then processor times, which other work on the machine hardly changes, before those
+    by the clock. Runs that did not record their processor are left out.
     """
     clock, cpu = ([step_seconds(context, variant, cpu=cpu) for variant in (first, second)] for cpu in (False, True))
-    found: dict[TimedOn, tuple[np.ndarray, np.ndarray]] = {}
+    found: dict[str, tuple[np.ndarray, np.ndarray]] = {}
     for env in context.results.dataset.envs:
-        for timed, fewest in ((cpu, FEWEST_RUNS), (clock, FEWEST_RUNS), (clock, 1)):
-            places = [p for p in timed[0] if p.env == env and all(len(own.get(p, ())) >= fewest for own in timed)]
-            if places:
-                found |= {place: (timed[0][place], timed[1][place]) for place in places}
+        for (x, y), fewest in ((t, n) for n in (FEWEST_RUNS, 1) for t in (cpu, clock)):
+            both = {place: min(len(x[place]), len(y[place])) for place in x if place.env == env and place in y}
+            known = {place: runs for place, runs in both.items() if place.processor and runs >= fewest}
+            if known:
+                place = max(known, key=lambda place: known[place])
+                found[env] = x[place], y[place]
                 break
     return found
 

@@ -41,10 +41,16 @@ class ComparisonGroup:
         return not (self.single or self.ensemble or self.cerl or self.tandem)
 
     def plain(self, variant: Variant) -> Variant | None:
-        """The plain ensemble that a variant is compared with: the main one, or else the most similar one."""
+        """The plain ensemble that a variant is compared with: the most similar one, of several the main one.
+
+        One plain ensemble is compared with another only if that is closer to its defaults, or the main one.
+        """
+        if variant is self.ensemble:
+            return None
+        ensembles = [v for v in self.variants if v.role == "ensemble"]
         if variant.role == "ensemble":
-            return self.ensemble if variant is not self.ensemble else None
-        return nearest(variant, [v for v in self.variants if v.role == "ensemble"])
+            ensembles = [v for v in ensembles if v is self.ensemble or v.changes < variant.changes]
+        return nearest(variant, ensembles)
 
     def alone(self, variant: Variant) -> Series | None:
         """The single agent that a variant is compared with."""

@@ -138,5 +138,5 @@ def ledger_table(entries: "Sequence[Entry]") -> "Table":
         seeds = str(estimate.runs) if estimate else ""
         envs = str(len(outcome.envs)) if outcome and outcome.envs else ""
         number, text = str(entry.claim.number), Text(entry.claim.text)
-        table.add_row(number, text, status, effect_text(outcome), seeds, envs, entry.scale)
+        table.add_row(number, text, status, effect_text(outcome), seeds, envs, outcome.scale if outcome else "")
     return table

@@ -10,9 +10,9 @@ from chorus.wrapping import say_next
 
 def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
     parser.description = (
-        "Train Double DQN, Bootstrapped DQN and the tandem on MinAtar, several seeds each, about ten minutes on two "
-        "cores; then say what came out, with intervals, beside what the shipped runs say, CERL included, and write a "
-        "report. Finished runs are skipped and interrupted runs are resumed."
+        "Train Double DQN, Bootstrapped DQN and the tandem on MinAtar, several seeds each, four to nine minutes on "
+        "two recent cores; then say what came out, with intervals, beside what the shipped runs say, CERL included, "
+        "and write a report. Finished runs are skipped and interrupted runs are resumed."
     )
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--long", action="store_true", help="the overnight version: more games and steps, and CERL")
@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
         help="smoke: one or two minutes, to see that everything works; laptop: the demo itself (default: laptop)",
     )
     add_seeds(
-        parser, "algorithm", "12 for Double DQN, 7 for the tandem, 6 for Bootstrapped DQN; 10 with --long, 2 at smoke"
+        parser, "algorithm", "18 for Double DQN, 8 for the tandem, 7 for Bootstrapped DQN; 10 with --long, 2 at smoke"
     )
     add_dry_run(parser)
     add_grid_options(parser)
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     beside = shipped().beside(sorted({job.config.env.id for job in jobs} | {FIRST_GAME}))
     write_findings(jobs, folder, title, beside=beside)
     if small:
-        say_next(suggested("demo", out=args.out), "the demo itself, about ten minutes on two cores")
+        say_next(suggested("demo", out=args.out), "the demo itself, four to nine minutes on two recent cores")
     else:
         command = suggested("diagnose", "CartPole-v1", out=args.out)
         say_next(command, "the same questions about your environment")

@@ -22,7 +22,7 @@ INTERRUPTED = 130
 _OF_A_NAME = (errno.ENAMETOOLONG, errno.ELOOP)
 # Command -> (module, one line of help). Modules are imported when their command is, so help answers at once.
 COMMANDS = {
-    "demo": ("chorus.cli.demo", "the curse of diversity on MinAtar, in about ten minutes"),
+    "demo": ("chorus.cli.demo", "the curse of diversity on MinAtar, in four to nine minutes"),
     "train": ("chorus.cli.train", "train an algorithm on an environment"),
     "diagnose": ("chorus.cli.diagnose", "is there a curse in your environment, what to use"),
     "resume": ("chorus.cli.resume", "resume a run that was stopped"),
@@ -36,7 +36,7 @@ COMMANDS = {
     "completion": ("chorus.cli.completion", "completion of commands and options for your shell"),
 }
 _EPILOG = """first steps:
-  chorus demo                                        the curse, in ten minutes
+  chorus demo                                        the curse, in four to nine minutes
   chorus train cerl --env CartPole-v1 --scale smoke  a run, in 20 seconds
   chorus list                                        what else there is
   chorus show cerl                                   what CERL is made of

@@ -1,4 +1,5 @@
-"""What `chorus demo` runs, as data: the curse, the vote and the tandem on MinAtar, in about ten minutes.
+"""What `chorus demo` runs, as data: the curse, the vote and the tandem on MinAtar, in at most ten minutes on two recent
+cores.
 
 Game, replay and evaluations were chosen by measurement (docs/decisions.md): Space Invaders is the one game in which a
 small network learns something worth comparing within a few tens of thousands of steps. The short stage of the evidence

@@ -47,6 +47,8 @@ class Outcome:
     """The p-value of no effect, where a disagreement rests on the sign of the effect."""
     distance: float | None = None
     """How far the estimate lies from the value that its interval must exclude; None if there is no such value."""
+    scale: str = ""
+    """The scale of its runs, as the ledger says it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -241,15 +243,17 @@ class GapsCorrelate(Check):
 
 @dataclass(frozen=True, kw_only=True)
 class CostRatio(Check):
-    """Training time per step, as a multiple of another algorithm's in the same environments and on the same kinds of
-    processors, is at most `most`."""
+    """Training time per step, as a multiple of another algorithm's in the same environments, in each on one kind of
+    processor, is at most `most`."""
 
     first: Series | None
     second: Series | None
     most: float
 
     def judge(self, context: AnalysisContext) -> Outcome:
-        times = comparable_times(context, self.first.variant, self.second.variant) if self.first and self.second else {}
+        if self.first is None or self.second is None:
+            return self.missing()
+        times = comparable_times(context, self.first.variant, self.second.variant)
         if not times:
             return self.missing("no timings of both on one kind of processor were recorded")
         x, y = (np.log(stack_ragged([both[side] for both in times.values()])) for side in (0, 1))
@@ -259,8 +263,7 @@ class CostRatio(Check):
         status: Status = "unsettled"
         if found_ratio.has_interval and ratio.runs >= FEWEST_RUNS:
             status = "agrees" if high <= self.most else "disagrees" if low > self.most else "unsettled"
-        envs = tuple(dict.fromkeys(place.env for place in times))
-        return Outcome(self.what, status, found_ratio, "ratio of training times", envs)
+        return Outcome(self.what, status, found_ratio, "ratio of training times", tuple(times))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,7 +23,7 @@ WHOLE = 0.9
 
 
 class Place(NamedTuple):
-    """Where a claim is judged; among several places with enough runs of a group of algorithms, at the first."""
+    """Where a check is judged; among several places with enough seeds for it, at the first."""
 
     scale: Literal["paper", "laptop"]
     shortened: bool
@@ -54,7 +54,6 @@ class Entry:
     claim: Claim
     status: Status
     outcomes: tuple[Outcome, ...] = ()
-    scale: str = ""
     command: str = ""
     """What would settle the claim; empty if it is settled."""
     cost: str = ""
@@ -62,6 +61,11 @@ class Entry:
     @property
     def words(self) -> str:
         return "shown by tests" if self.claim.tests else STATUS_WORDS[self.status]
+
+    @property
+    def scale(self) -> str:
+        """Where its checks were judged."""
+        return "; ".join(dict.fromkeys(o.scale for o in self.outcomes if o.status != "missing"))
 
     @property
     def settled(self) -> bool:
@@ -75,7 +79,7 @@ class Entry:
         if found or not run:
             return found
         note = f"{len(self.outcomes) - len(run)} of {len(self.outcomes)} checks were not run"
-        return Outcome("", self.status, envs=run[0].envs, note=note)
+        return Outcome("", self.status, envs=run[0].envs, note=note, scale=self.scale)
 
 
 def evaluate(
@@ -83,7 +87,7 @@ def evaluate(
     settle: Settle | None = None,
     references: dict[str, Reference] | None = None,
 ) -> tuple[Entry, ...]:
-    """The ledger of a dataset; of several scales each claim is judged at the largest that has three seeds for it (if
+    """The ledger of a dataset; of several scales each check is judged at the largest that has three seeds for it (if
     none has, at the largest that has runs), games and tasks apart, and by games of Atari and MinAtar and tasks for SAC
     rather than by other environments.
 
@@ -119,31 +123,38 @@ def is_shortened(run: Run) -> bool:
 def _entry(claim: Claim, contexts: Mapping[Place, AnalysisContext], settle: Settle) -> Entry:
     if claim.tests:
         return Entry(claim, "agrees")
-    found = [_judge(claim, group, contexts) for group in claim.groups]
-    places = [place for place, _ in found if place]
-    outcomes = tuple(outcome for _, own in found for outcome in own) if places else ()
-    scale = "; ".join(dict.fromkeys(place.words for place in places))
-    entry = Entry(claim, combine(outcomes), outcomes, scale)
+    found = [judged for group in claim.groups for judged in _judge(claim, group, contexts)]
+    run = [(place, outcome) for place, outcome in found if outcome.status != "missing"]
+    outcomes = tuple(outcome for _, outcome in found) if run else ()
+    entry = Entry(claim, combine(outcomes), outcomes)
     if entry.settled:
         return entry
-    command, cost = settle(claim, claim.scale or (places[0].scale if places else "laptop"), _seeds(outcomes))
+    scale = next((place.scale for place, outcome in (*_unsettled(run), *run)), "laptop")
+    same = [outcome for place, outcome in _unsettled(run) if place.scale == scale]
+    command, cost = settle(claim, claim.scale or scale, _seeds(same))
     return replace(entry, command=command, cost=cost)
 
 
-def _judge(
-    claim: Claim, group: str, contexts: Mapping[Place, AnalysisContext]
-) -> tuple[Place | None, tuple[Outcome, ...]]:
-    """What runs of a group of algorithms say, and where: at the first place with enough seeds, or else with any."""
-    judged = [(place, claim.judge(context, group)) for place, context in contexts.items()]
-    found = [(place, outcomes) for place, outcomes in judged if combine(outcomes) != "missing"]
-    enough = [(place, outcomes) for place, outcomes in found if _has_enough_seeds(outcomes)]
-    missing = [(None, outcomes) for _, outcomes in judged]
-    return next(iter((*enough, *found, *missing)), (None, ()))
+def _judge(claim: Claim, group: str, contexts: Mapping[Place, AnalysisContext]) -> list[tuple[Place, Outcome]]:
+    """Each check of a group of algorithms at the first place with enough seeds for it, or else at the first with any:
+    one run more at a larger scale must not hide what many seeds at a smaller one have settled."""
+    everywhere = (
+        [(place, replace(outcome, scale=place.words)) for outcome in claim.judge(context, group)]
+        for place, context in contexts.items()
+    )
+    return [min(same, key=_shortage) for same in zip(*everywhere, strict=True)]
 
 
-def _has_enough_seeds(outcomes: Sequence[Outcome]) -> bool:
-    """One run more at a larger scale must not hide what many seeds at a smaller one have settled."""
-    return all(outcome.estimate.runs >= FEWEST_RUNS for outcome in outcomes if outcome.estimate)
+def _shortage(judged: tuple[Place, Outcome]) -> int:
+    """0 with enough seeds, 1 with too few, 2 with none."""
+    found = judged[1]
+    if found.status == "missing":
+        return 2
+    return 0 if found.estimate and found.estimate.runs >= FEWEST_RUNS else 1
+
+
+def _unsettled(judged: Sequence[tuple[Place, Outcome]]) -> list[tuple[Place, Outcome]]:
+    return [(place, outcome) for place, outcome in judged if outcome.status == "unsettled"]
 
 
 def _by_study(claim: Claim, scale: str, seeds: int | None) -> tuple[str, str]:
@@ -151,8 +162,8 @@ def _by_study(claim: Claim, scale: str, seeds: int | None) -> tuple[str, str]:
 
 
 def _seeds(outcomes: Sequence[Outcome]) -> int | None:
-    """How many seeds might settle what is not settled; None if that cannot be said."""
-    open_ones = [o for o in outcomes if o.status == "unsettled" and o.estimate]
+    """How many seeds might settle these outcomes; None if that cannot be said."""
+    open_ones = [o for o in outcomes if o.estimate]
     needed = [seeds_needed(o.estimate, o.distance) for o in open_ones if o.estimate and o.distance is not None]
     known = [count for count in needed if count]
     return max(known) if known and len(known) == len(open_ones) else None

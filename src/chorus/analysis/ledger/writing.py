@@ -75,6 +75,7 @@ def _plain(entry: Entry) -> dict[str, Any]:
                 "seeds": outcome.estimate.runs if outcome.estimate else None,
                 "unit": outcome.unit or None,
                 "environments": list(outcome.envs),
+                "scale": None if outcome.status == "missing" else outcome.scale,
                 "note": outcome.note or None,
             }
             for outcome in entry.outcomes
@@ -107,13 +108,14 @@ def _claim_cells(entry: Entry) -> list[str]:
     cost = f" ({entry.cost})" if entry.cost else ""
     settle = f"`{entry.command}`{cost}" if entry.command else "; ".join(f"`{test}`" for test in entry.claim.tests)
     what = [str(entry.claim.number), entry.claim.text, entry.claim.source, f"**{entry.words}**"]
-    return [*what, effect, seeds, envs, entry.scale, settle]
+    scale = outcome.scale if outcome else ""
+    return [*what, effect, seeds, envs, scale, settle]
 
 
 def _check_lines(entry: Entry) -> list[str]:
     return [
         f"- {entry.claim.number}. {outcome.what}: {STATUS_WORDS[outcome.status]}"
-        + (f": {effect_text(outcome)}" if outcome.estimate else "")
+        + (f": {effect_text(outcome)} ({outcome.scale})" if outcome.estimate else "")
         + (f"; {outcome.note}" if outcome.note else "")
         for outcome in entry.outcomes
     ]
@@ -137,7 +139,7 @@ def _sentence(entry: Entry) -> str:
         return f"{head}: `{entry.command}`" if entry.command else head
     where = plural(len(outcome.envs), "environment") if outcome.envs else ""
     seeds = plural(outcome.estimate.runs, "seed") if outcome.estimate else ""
-    basis = ", ".join(filter(None, [seeds, where, entry.scale]))
+    basis = ", ".join(filter(None, [seeds, where, outcome.scale]))
     what = f"{outcome.what}: " if outcome.what else ""
     said = f"{what}{effect_text(outcome)} {outcome.unit}".strip() if outcome.estimate else outcome.note
     text = f"{head}. {said} ({basis})" if basis else f"{head}. {said}"
