@@ -1,4 +1,4 @@
-"""Rewrite the results of the README from the runs in results/: one table per folder.
+"""Rewrite the results of the README from the runs in results/: one table per folder with enough seeds.
 
 python examples/readme_results.py
 """
@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from chorus.analysis import markdown
+from chorus.analysis.bootstrap import FEWEST_RUNS
 from chorus.analysis.context import AnalysisContext, make_context
 from chorus.analysis.findings import Finding, find_findings
 from chorus.analysis.intervals import mean_estimate
@@ -86,6 +87,8 @@ def results(folder: Path = RUNS) -> str:
     parts, said = [INTRODUCTION], []
     for runs in sorted(path for path in folder.iterdir() if path.is_dir() and path.name not in VARIANTS):
         context = make_context(load_runs([runs]))
+        if max(len(variant.runs) for variant in context.results.dataset.variants) < FEWEST_RUNS:
+            continue
         parts.append(table(context, runs.name))
         said += answers(context, runs.name)
     return "\n\n".join([*parts, *(["\n".join(said)] if said else [])]) + "\n"
