@@ -13,7 +13,7 @@ results = load_example("readme_results")
 
 def write_runs(folder, presets):
     for preset in presets:
-        for seed in (0, 1):
+        for seed in range(3):
             level = {policy: 20 * share for policy, share in LEVELS[preset].items()}
             SyntheticRun(preset, "MinAtar/SpaceInvaders-v1", seed, level).write(folder)
 
@@ -45,21 +45,23 @@ def test_the_diagrams_have_a_background_so_that_they_can_be_read_on_dark_pages(t
 
 
 def test_the_results_of_other_runs_are_theirs(tmp_path):
-    """Levels are shares of 20 that a run keeps; 0.7 is that of a member, and of seed 1 everything is one higher."""
-    for seed in (0, 1):
+    """Levels are shares of 20 that a run keeps; 0.7 is that of a member, and of each seed everything is one higher."""
+    for seed in range(3):
         for preset in ("double-dqn", "bootstrapped-dqn"):
             level = {policy: 20 * share + seed for policy, share in LEVELS[preset].items()}
             SyntheticRun(preset, "MinAtar/SpaceInvaders-v1", seed, level).write(tmp_path / "results" / "games")
+    SyntheticRun().write(tmp_path / "results" / "one-seed")
     page = tmp_path / "README.md"
     page.write_text("before\n<!-- results:begin -->\nold\n<!-- results:end -->\nafter\n", encoding="utf-8")
     results.write(page, tmp_path / "results")
     lines = page.read_text(encoding="utf-8").splitlines()
     assert lines[0] == "before" and lines[-1] == "after" and "old" not in lines
+    assert "one-seed" not in page.read_text(encoding="utf-8")
     assert (
-        "| [games](results/games): 4 runs, 2 seeds, laptop scale, other settings | MinAtar/SpaceInvaders-v1 |" in lines
+        "| [games](results/games): 6 runs, 3 seeds, laptop scale, other settings | MinAtar/SpaceInvaders-v1 |" in lines
     )
-    # 12.71 is Student's t with one degree of freedom, and 0.5 the standard error of 0 and 1.
-    assert "| Double DQN | 20.5 ± 6.4 |" in lines
+    # 4.30 is Student's t with two degrees of freedom, and 0.577 the standard error of 0, 1 and 2.
+    assert "| Double DQN | 21.0 ± 2.5 |" in lines
     (row,) = (line for line in lines if line.startswith("| Bootstrapped DQN |"))
-    assert row.startswith("| Bootstrapped DQN | 14.5 ± 6.4 / ")
-    assert any(line.startswith("- *games: Is there a curse of diversity?* Not settled") for line in lines)
+    assert row.startswith("| Bootstrapped DQN | 15.0 ± 2.5 / ")
+    assert any(line.startswith("- *games: Is there a curse of diversity?* Yes") for line in lines)

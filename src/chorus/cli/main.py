@@ -36,7 +36,7 @@ COMMANDS = {
     "completion": ("chorus.cli.completion", "completion of commands and options for your shell"),
 }
 _EPILOG = """first steps:
-  chorus demo                                        the curse, in four to nine minutes
+  chorus demo                                        the curse, in minutes
   chorus train cerl --env CartPole-v1 --scale smoke  a run, in 20 seconds
   chorus list                                        what else there is
   chorus show cerl                                   what CERL is made of
