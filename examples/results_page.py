@@ -47,7 +47,7 @@ examples/results_page.py` makes it from `results/`, and so do
 
 ```
 chorus claims results                        # the ledger
-chorus report results -o report.html         # every comparison, all figures and tables
+chorus report results/minatar -o report.html # every comparison, all figures and tables of one folder, or of several
 chorus report my_runs --beside results       # your runs beside these
 python examples/evidence.py --dry-run        # what is still to be run
 ```

@@ -28,6 +28,13 @@ from chorus.envs.minatar import GAMES
 from chorus.errors import ChorusError
 
 
+def test_environments_of_different_kinds_are_averaged_with_a_warning(tmp_path: Path) -> None:
+    for env in ("DeepSea-5-v0", "MinAtar/Asterix-v1"):
+        SyntheticRun(env=env).write(tmp_path)
+    (found,) = (text for text in find_warnings(make_context(load_runs([tmp_path]))) if "different kinds" in text)
+    assert "DeepSea-5-v0; MinAtar/Asterix-v1" in found
+
+
 def test_atari_is_human_normalised(tmp_path: Path) -> None:
     SyntheticRun(env="ALE/Breakout-v5").write(tmp_path)
     chosen = choose_normalisation(Results(load_runs([tmp_path])))

@@ -48,6 +48,17 @@ def test_what_follows_the_environment_makes_no_variant(tmp_path: Path) -> None:
     assert labels(tmp_path) == ["Double DQN"]
 
 
+def test_the_defaults_of_environments_make_no_variants_where_a_setting_was_swept_in_one(tmp_path: Path) -> None:
+    """Replays of 100,000 on MinAtar and 50,000 on CartPole are the defaults; Breakout was also run with 4,000."""
+    for env, default in (("MinAtar/Breakout-v1", 100_000), ("CartPole-v1", 50_000)):
+        for preset in ("double-dqn", "bootstrapped-dqn"):
+            SyntheticRun(preset, env, options={"buffer_size": default}).write(tmp_path)
+    SyntheticRun(env="MinAtar/Breakout-v1", options={"buffer_size": 4_000}, name="small").write(tmp_path)
+    assert labels(tmp_path) == ["Double DQN, 4k buffer", "Double DQN", "Bootstrapped DQN"]
+    small, double, ensemble = load_runs([tmp_path]).variants
+    assert len(double.runs) == 2 and ensemble.distance(double) < ensemble.distance(small)
+
+
 def test_settings_that_change_together_are_named_once(tmp_path: Path) -> None:
     for members, rate in ((3, 1e-4), (5, 1e-3)):
         options = {"members": members, "learning_rate": rate}

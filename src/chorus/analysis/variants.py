@@ -2,7 +2,8 @@
 
 A run says what it is in the `identity` of its meta.json: title, role, comparison group, and the settings in which it
 differs from its preset's defaults. Runs of one preset are one variant unless, within some environment, their settings
-differ; the label then names what differs. Settings that only follow the environment, such as a torso, make no variant.
+differ; the label then names what differs. Settings that only follow the environment, such as a torso, make no variant,
+and a default is the same setting in all environments.
 """
 
 from collections import Counter
@@ -23,6 +24,8 @@ ROLES = ("single", "ensemble", "tandem", "cerl", "ablation", "published")
 # The settings that a label names first; others follow in alphabetical order. The scale comes before the settings that
 # are relative to its defaults.
 LABEL_ORDER = ("scale", "hyperparameters", MEMBERS, SHARED_LAYERS, PASSIVE_SHARE, CAPACITY, "schedule.total_steps")
+# Stands for the default of a setting, which may differ between environments.
+_DEFAULT = "default"
 # Parts of a configuration that change no evaluation.
 _IGNORED = ("seed", "env.id", "runtime", "evaluation.final_evaluations")
 NO_IDENTITY = (
@@ -76,11 +79,16 @@ class Variant:
     label: str
     preset: str
     identity: Identity = field(repr=False)
-    settings: dict[str, Any] = field(repr=False)
-    """The configuration of the first run, by dotted names."""
+    by_env: Mapping[str, dict[str, Any]] = field(repr=False)
+    """The configuration of the first run in each environment, by dotted names."""
     runs: tuple[int, ...]
     distinguishing: tuple[tuple[str, Any], ...] = ()
     """The settings that tell the variant from others of its preset."""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The configuration of the first run, by dotted names."""
+        return next(iter(self.by_env.values()))
 
     @property
     def title(self) -> str:
@@ -125,10 +133,11 @@ class Variant:
         return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
     def distance(self, other: "Variant") -> int:
-        """The number of settings that differ."""
-        keys = self.settings.keys() | other.settings.keys()
+        """The number of settings that differ, in an environment of both if there is one."""
+        env = next((env for env in self.by_env if env in other.by_env), None)
+        first, second = (one.by_env[env] if env else one.settings for one in (self, other))
         absent = object()
-        return sum(self.settings.get(key, absent) != other.settings.get(key, absent) for key in keys)
+        return sum(first.get(key, absent) != second.get(key, absent) for key in first.keys() | second.keys())
 
     def series_label(self, policy: str) -> str:
         if self.members == 1 and policy == "individual":
@@ -190,22 +199,26 @@ def find_variants(runs: Sequence[Run]) -> tuple[Variant, ...]:
         by_preset.setdefault(run.preset, []).append(position)
     variants: list[Variant] = []
     for preset, positions in by_preset.items():
-        # A run started by another sweep does not record this setting; its configuration does.
+        # A run started by another sweep does not record this setting, because it has the default.
         recorded = dict.fromkeys(path for p in positions for path in identities[p].settings)
-        entries = {p: _comparable(identities[p], recorded, flatten(runs[p].config)) for p in positions}
+        entries = {p: _comparable(runs[p], identities[p], recorded) for p in positions}
         paths = distinguishing_settings([(runs[p].env, entries[p]) for p in positions])
         groups: dict[str, list[int]] = {}
         for p in positions:
             groups.setdefault(repr([entries[p].get(path) for path in ("title", *paths)]), []).append(p)
         for members in groups.values():
             first = members[0]
+            by_env: dict[str, dict[str, Any]] = {}
+            for p in members:
+                if runs[p].env not in by_env:
+                    by_env[runs[p].env] = algorithm_settings(runs[p].config)
             labels = [one.label for path in paths if (one := identities[first].settings.get(path))]
             variants.append(
                 Variant(
                     label=", ".join(filter(None, [identities[first].title, *labels])),
                     preset=preset,
                     identity=identities[first],
-                    settings=algorithm_settings(runs[first].config),
+                    by_env=by_env,
                     runs=tuple(members),
                     distinguishing=tuple((path, entries[first].get(path)) for path in paths),
                 )
@@ -260,10 +273,12 @@ def _read_shares(content: Any) -> tuple[float, ...]:
     return tuple(map(float, content)) if sound else ()
 
 
-def _comparable(identity: Identity, paths: Iterable[str], config: dict[str, Any]) -> dict[str, Any]:
-    """The title and the values at these paths, from the identity or else from the configuration."""
-    own = identity.settings
-    return {"title": identity.title} | {path: own[path].value if path in own else config.get(path) for path in paths}
+def _comparable(run: Run, identity: Identity, paths: Iterable[str]) -> dict[str, Any]:
+    """The title and the values at these paths; a default is the same in all environments, whatever its value."""
+    older = not isinstance(run.meta.get("identity"), dict)
+    config = flatten(run.config) if older else dict.fromkeys(paths, _DEFAULT)
+    changed = {path: one.value for path, one in identity.settings.items() if one.changed}
+    return {"title": identity.title} | {path: changed.get(path, config.get(path)) for path in paths}
 
 
 def _distinct(by_env: dict[str, list[dict[str, Any]]], paths: list[str]) -> int:
