@@ -49,11 +49,16 @@ ALL = "curse, vote and tandem"
 
 
 class Comparison(NamedTuple):
-    """Final scores of two series and how many seeds a demo has of them; paired if they come from the same runs."""
+    """Final scores of two series, the algorithms that they belong to, and how many seeds a demo has of them."""
 
     scores: Sequence[np.ndarray]
+    names: Sequence[str]
     sizes: Sequence[int]
-    paired: bool
+
+    @property
+    def paired(self) -> bool:
+        """Two policies of the same runs."""
+        return len(set(self.names)) == 1
 
 
 @cache
@@ -110,7 +115,7 @@ def audit(folder: Path = RUNS) -> str:
     rows = []
     for first, runs in blocks(folder).items():
         own = answers_of(runs)
-        what = str(len(runs)) if is_whole(runs) else f"{len(runs)}, former demo"
+        what = str(len(runs)) if is_whole(runs) else f"{len(runs)}, fewer seeds"
         rows.append([str(first), processors(runs), what, *(cell(own[question]) for question in pooled)])
     rows.append(["all", "", str(len(list(folder.glob("*__s*")))), *map(cell, pooled.values())])
     chances = [chance_texts(runs) for runs in ([folder], whole_demos(folder))]
@@ -156,18 +161,18 @@ def comparisons(runs: Sequence[Path]) -> dict[str, Comparison]:
     for question in main_questions(context.results, group, named=False):
         if finals := [context.results.final(term.series, env) for term in question.terms]:
             paths = [context.results.dataset.runs[final.runs[0]].path for final in finals]
-            sizes = [demo_seeds()[name_and_seed(path)[0]] for path in paths]
-            paired = finals[0].seeds == finals[1].seeds
-            found[question.text] = Comparison([final.values for final in finals], sizes, paired)
+            names = [name_and_seed(path)[0] for path in paths]
+            sizes = [demo_seeds()[name] for name in names]
+            found[question.text] = Comparison([final.values for final in finals], names, sizes)
     return found
 
 
-def chances_to_settle(runs: Sequence[Path]) -> dict[str, float]:
-    """The chance that a demo settles each question, and all that it is there to show, if scores vary as in these runs.
+def chances_to_settle(own: Mapping[str, Comparison]) -> dict[str, float]:
+    """The chance that a demo settles each question, and all that it is there to show, if scores vary as these do.
 
     The questions are taken as independent.
     """
-    found = {question: chance_to_settle(own) for question, own in comparisons(runs).items()}
+    found = {question: chance_to_settle(comparison) for question, comparison in own.items()}
     return found | {ALL: math.prod(found[question] for question in SHOWN)}
 
 
@@ -182,27 +187,28 @@ def chance_to_settle(own: Comparison) -> float:
     return chance_to_exclude(away, math.sqrt(sum(parts)), freedom)
 
 
-def chance_texts(runs: Sequence[Path]) -> dict[str, str]:
+def chance_texts(runs: Sequence[Path], draws: int = 200) -> dict[str, str]:
     """Every chance with the range that 95 % of its values have if the runs are drawn again from themselves."""
-    drawn = {question: drawn_chances(own) for question, own in comparisons(runs).items()}
-    drawn[ALL] = np.prod([drawn[question] for question in SHOWN], axis=0)
-    ranges = {question: np.percentile(values, (2.5, 97.5)) for question, values in drawn.items()}
+    own = comparisons(runs)
+    drawn = [chances_to_settle(drawn_again(own, number)) for number in range(draws)]
+    found = {}
+    for question, chance in chances_to_settle(own).items():
+        low, high = np.percentile([one[question] for one in drawn], (2.5, 97.5))
+        found[question] = f"{percent(chance)} ({100 * low:.0f} to {100 * high:.0f})"
+    return found
+
+
+def drawn_again(own: Mapping[str, Comparison], number: int) -> dict[str, Comparison]:
+    """The same comparisons of runs that are drawn with replacement, the same ones of an algorithm for all of them."""
+
+    def draw(values: np.ndarray, name: str) -> np.ndarray:
+        rng = np.random.default_rng([number, *name.encode()])
+        return values[rng.integers(len(values), size=len(values))]
+
     return {
-        question: f"{percent(chance)} ({' to '.join(f'{100 * end:.0f}' for end in ranges[question])})"
-        for question, chance in chances_to_settle(runs).items()
+        question: one._replace(scores=[draw(*pair) for pair in zip(one.scores, one.names, strict=True)])
+        for question, one in own.items()
     }
-
-
-def drawn_chances(own: Comparison, draws: int = 200) -> np.ndarray:
-    """The chance by runs that are drawn with replacement."""
-    rng = np.random.default_rng(0)
-
-    def draw() -> Comparison:
-        picks = [rng.integers(len(values), size=len(values)) for values in own.scores]
-        picks = picks[:1] * 2 if own.paired else picks
-        return own._replace(scores=[values[pick] for values, pick in zip(own.scores, picks, strict=True)])
-
-    return np.array([chance_to_settle(draw()) for _ in range(draws)])
 
 
 def percent(chance: float) -> str:

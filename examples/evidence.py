@@ -10,17 +10,20 @@ The same command resumes runs that were interrupted. A run that is in results/ i
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from chorus.cli.grid import add_dry_run, add_grid_options, plan, run_jobs
+from chorus.cli.grid import add_dry_run, add_grid_options, cost_left, run_jobs
 from chorus.cli.train_options import whole
 from chorus.config.schema import RunConfig
 from chorus.errors import ChorusError
 from chorus.files import read_json
+from chorus.runs.progress import duration
 from chorus.runs.published import publish, published_runs
+from chorus.scheduling.costs import cpu_source
 from chorus.scheduling.jobs import Job, Known, jobs_for
 from chorus.studies.evidence import EVIDENCE, Stage, find_stages
+from chorus.wrapping import say
 
 RESULTS = Path(__file__).parent.parent / "results"
 
@@ -71,13 +74,25 @@ def publisher(folder: Path) -> Callable[[Job], None]:
     return on_end
 
 
+def print_plan(stages: Mapping[str, tuple[Stage, list[Job]]], workers: int) -> None:
+    """What is left of each stage, with an estimate of its time."""
+    left = {name: [job for job in jobs if not job.has_ended] for name, (_, jobs) in stages.items()}
+    for name, (stage, _) in stages.items():
+        print(f"{name}: {stage.title}\n  {left_in_words(left[name], workers)}")
+    print(f"all: {left_in_words([job for jobs in left.values() for job in jobs], workers)}")
+    say(f"with {workers} runs at once, {cpu_source()}; next: the same command without --dry-run")
+
+
+def left_in_words(jobs: Sequence[Job], workers: int) -> str:
+    return f"{len(jobs)} runs left, about {duration(cost_left(jobs, workers).seconds)}" if jobs else "nothing left"
+
+
 def main(given: Sequence[str]) -> int:
     args = read_arguments(given)
     try:
         stages = left_to_do(find_stages(args.stages, args.env, args.rounds), args)
         if args.dry_run:
-            for name, (stage, jobs) in stages.items():
-                print(f"{name:<10} {stage.title}; not published: {plan(jobs, args.workers)}")
+            print_plan(stages, args.workers)
             return 0
         code = 0
         for name, (stage, jobs) in stages.items():

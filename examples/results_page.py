@@ -123,7 +123,7 @@ def extent(chosen: Dataset | None, short: Dataset | None) -> str:
         "What holds at this scale may not hold at the paper's, and the other way round.",
         "Training times are those of a CPU, on which members take turns; the paper's are those of a GPU.",
         "All is judged by the [rule of all verdicts](report.md#verdicts): an effect is settled if its 95 % interval "
-        "excludes zero.",
+        "excludes zero, unless a claim has [a rule of its own](claims.md).",
         "A difference over several environments is in scores: 1 is the single agent, 0 a random policy.",
     )
     return " ".join(filter(None, sentences)) + "\n"
@@ -132,7 +132,7 @@ def extent(chosen: Dataset | None, short: Dataset | None) -> str:
 def settings_of_short_runs(short: Dataset) -> str:
     groups = {section(run.meta, "identity").get("group") for run in short.runs}
     lines = [f"- *{SUBJECTS[group].capitalize()}*: {text}" for group, text in SHORT_RUNS.items() if group in groups]
-    head = "These runs judge what fewer than three seeds of whole runs, or none, say something about."
+    head = "These runs judge the checks for which there are fewer than three seeds of whole runs."
     return "\n".join([head, "", *lines, ""])
 
 
@@ -141,6 +141,7 @@ def by_environment(context: AnalysisContext) -> str:
     rows = [
         [
             answer.question,
+            answer.compared,
             answer.where,
             f"**{VERDICT_WORDS[answer.verdict]}**",
             with_interval(answer.estimate),
@@ -149,7 +150,7 @@ def by_environment(context: AnalysisContext) -> str:
         ]
         for answer in find_answers(context)
     ]
-    head = ["question", "where", "verdict", "difference (95 % interval)", "seeds", "not settled: excluded"]
+    head = ["question", "compared", "where", "verdict", "difference (95 % interval)", "seeds", "not settled: excluded"]
     text = "### Environment by environment\n\nOver several environments in scores, in one in returns.\n\n"
     return f"{text}{markdown.table(head, rows)}\n" if rows else ""
 
@@ -303,7 +304,7 @@ def provenance(manifest: dict) -> str:
     sentences = (
         "`results/manifest.json` has versions and commits.",
         "Hours are those of one core with other work beside it. Costs (claims 23 and 24) are judged by processor time "
-        "where three runs of both algorithms have it, and by the clock otherwise.",
+        "if three runs of both algorithms on one kind of processor have it, and otherwise by the clock.",
         "How to get the same bytes again is in [resuming and repeating runs](how-to/resume.md#the-same-bytes).",
     )
     return f"## The runs\n\n{folder_table(manifest)}\n\n{' '.join(sentences)}\n"

@@ -226,10 +226,10 @@ def test_training_times_are_those_of_the_processor_where_they_were_recorded(
 
 
 def test_training_times_are_compared_on_the_same_kind_of_processor(tmp_path: Path) -> None:
-    """Three of four runs were made on a slow processor, on which it is even; on the fast one CERL took twice as long,
-    and on one that nobody wrote down ten times as long."""
+    """On the slow processor it is even; on the fast one CERL took twice as long, and in the runs that did not record
+    theirs, which are the most, ten times as long."""
     for preset in ("bootstrapped-dqn", "cerl"):
-        for seed, kind in enumerate(("slow", "slow", "slow", "fast", None)):
+        for seed, kind in enumerate((None, None, None, None, "slow", "slow", "slow", "fast")):
             path = SyntheticRun(preset=preset, seed=seed).write(tmp_path)
             meta = json.loads((path / "meta.json").read_text()) | {"processor": kind}
             (path / "meta.json").write_text(json.dumps(meta))
@@ -238,6 +238,15 @@ def test_training_times_are_compared_on_the_same_kind_of_processor(tmp_path: Pat
     outcome = judged(tmp_path, 23).outcomes[0]
     assert outcome.estimate is not None and outcome.estimate.runs == 3
     assert outcome.estimate.value == pytest.approx(1.0, abs=0.02)
+
+
+def test_a_first_timed_run_in_a_second_game_hides_nothing(tmp_path: Path) -> None:
+    for preset in ("bootstrapped-dqn", "cerl"):
+        for seed in range(3):
+            timed(SyntheticRun(preset, MINATAR[0], seed).write(tmp_path), 100.0 + seed)
+        timed(SyntheticRun(preset, MINATAR[1]).write(tmp_path), 10.0)
+    outcome = judged(tmp_path, 23).outcomes[0]
+    assert outcome.status == "agrees" and outcome.envs == MINATAR[:1]
 
 
 def timed(run: Path, rate: float, **seconds: float) -> None:
@@ -282,6 +291,29 @@ def test_each_check_is_judged_where_it_has_enough_seeds(tmp_path: Path) -> None:
     assert outcomes["bootstrapped-dqn-mh − plain, members"].scale == "laptop"
     assert outcomes["bootstrapped-dqn-mico − plain, members"].scale == "laptop, shortened runs"
     assert outcomes["MICo − single agent"].status == "missing"
+
+
+def test_a_first_seed_in_a_second_game_does_not_hide_what_many_settled_in_the_first(tmp_path: Path) -> None:
+    usual = ("double-dqn", "bootstrapped-dqn")
+    write_study(tmp_path / "first", presets=usual, envs=MINATAR[:1])
+    write_study(tmp_path / "second", presets=usual, envs=MINATAR[1:2], seeds=1)
+    found = judged(tmp_path, 1)
+    assert found.status == "agrees" and {outcome.envs for outcome in found.outcomes} == {MINATAR[:1]}
+
+
+def test_shortened_runs_do_not_say_how_many_whole_ones_are_needed(tmp_path: Path) -> None:
+    """Three seeds leave the tandem open; how many would settle it follows from whole runs only."""
+
+    def asked() -> set[int | None]:
+        found: list[int | None] = []
+        evaluate(load_runs([tmp_path]), lambda claim, scale, seeds: (found.append(seeds), ("", ""))[1])
+        return set(found)
+
+    for iterations, folder in ((5, "short"), (12, "whole")):
+        for seed, passive in enumerate((8.0, 9.0, 10.2)):
+            level = {"active": 10.0, "passive": passive}
+            SyntheticRun("tandem", seed=seed, level=level, iterations=iterations).write(tmp_path / folder)
+        assert (asked() == {None}) == (folder == "short")
 
 
 @pytest.mark.slow

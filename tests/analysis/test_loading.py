@@ -104,8 +104,8 @@ def test_missing_seeds_environments_and_doubles_are_said(tmp_path: Path) -> None
     SyntheticRun(preset="cerl", env="MinAtar/Asterix-v1").write(tmp_path / "copy")
     assert coverage_warnings(load_runs([tmp_path])) == [
         "Double DQN on MinAtar/Breakout-v1 lacks seed 1, which it has elsewhere.",
-        "Bootstrapped DQN + CERL on MinAtar/Asterix-v1 has seed 0 more than once; each run counts.",
         "Bootstrapped DQN + CERL has no run on MinAtar/Breakout-v1.",
+        "Bootstrapped DQN + CERL on MinAtar/Asterix-v1 has seed 0 more than once; each run counts.",
     ]
 
 

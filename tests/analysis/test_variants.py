@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from synthetic_runs import SyntheticRun, write_study
+from synthetic_runs import MINATAR, SyntheticRun, write_study
 
-from chorus.analysis.context import find_warnings, make_context
+from chorus.analysis.context import find_warnings, make_context, settings_warnings
 from chorus.analysis.grouping import find_comparison_groups, find_sweep_axes
 from chorus.analysis.loading import load_runs
 from chorus.analysis.results import Results
@@ -101,6 +101,32 @@ def test_the_nearest_variant_shares_most_settings(tmp_path: Path) -> None:
     assert single_large.label == "Double DQN, 400k buffer"
     assert min((single_small, single_large), key=large.distance) is single_large
     assert min((single_small, single_large), key=small.distance) is single_small
+
+
+def test_two_plain_ensembles_that_are_both_changed_are_not_compared_with_each_other(tmp_path: Path) -> None:
+    """Both have a large replay and one shared layer or two: each is beside that with the large replay alone."""
+    for layers in (0, 1, 2):
+        for size in (100_000, 500_000):
+            options = {"shared_layers": layers, "buffer_size": size}
+            SyntheticRun("bootstrapped-dqn", options=options, name=f"{layers}-{size}").write(tmp_path)
+    (group,) = find_comparison_groups(make_context(load_runs([tmp_path])).results)
+    plain = {v.label: found.label if (found := group.plain(v)) else None for v in group.variants}
+    assert plain == {
+        "Bootstrapped DQN": None,
+        "Bootstrapped DQN, 500k buffer": "Bootstrapped DQN",
+        "Bootstrapped DQN, L=1": "Bootstrapped DQN",
+        "Bootstrapped DQN, L=1, 500k buffer": "Bootstrapped DQN, 500k buffer",
+        "Bootstrapped DQN, L=2": "Bootstrapped DQN",
+        "Bootstrapped DQN, L=2, 500k buffer": "Bootstrapped DQN, 500k buffer",
+    }
+
+
+def test_one_algorithm_with_other_settings_in_a_second_environment_has_a_warning(tmp_path: Path) -> None:
+    SyntheticRun(env=MINATAR[0]).write(tmp_path)
+    SyntheticRun(env=MINATAR[1], options={"buffer_size": 4_000}).write(tmp_path)
+    assert settings_warnings(load_runs([tmp_path])) == [
+        "Double DQN has other settings in some environments than in others: replay.capacity."
+    ]
 
 
 def test_tandems_with_several_shares_say_each_once(tmp_path: Path) -> None:

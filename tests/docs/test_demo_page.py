@@ -20,7 +20,8 @@ def test_the_readme_says_what_one_demo_shows() -> None:
     readme = " ".join((audit.ROOT / "README.md").read_text(encoding="utf-8").split())
     assert all(audit.expected()[question] in readme for question in audit.SHOWN)
     by_all, alone = (
-        audit.percent(audit.chances_to_settle(runs)[audit.ALL]) for runs in ([audit.RUNS], audit.whole_demos())
+        audit.percent(audit.chances_to_settle(audit.comparisons(runs))[audit.ALL])
+        for runs in ([audit.RUNS], audit.whole_demos())
     )
     assert f"By all of these runs {by_all} of demos settle all three, by those three alone {alone}." in readme
 
@@ -38,7 +39,7 @@ def test_at_least_three_blocks_are_whole_demos_with_the_same_verdicts(tmp_path) 
 
 
 def test_each_question_is_settled_with_a_chance_of_nine_in_ten() -> None:
-    chances = audit.chances_to_settle([audit.RUNS])
+    chances = audit.chances_to_settle(audit.comparisons([audit.RUNS]))
     assert all(chances[question] >= POWER for question in audit.SHOWN)
 
 
@@ -49,6 +50,6 @@ def test_the_chance_of_a_difference_of_means_by_hand() -> None:
     differences (3, 1) have variance 2, so error² = 2 / 4 with 3 degrees of freedom.
     """
     scores = [np.array([1.0, 3.0]), np.array([-2.0, 2.0])]
-    welch, paired = (audit.chance_to_settle(audit.Comparison(scores, [4, 4], paired)) for paired in (False, True))
+    welch, paired = (audit.chance_to_settle(audit.Comparison(scores, names, [4, 4])) for names in ("ab", "aa"))
     assert welch == pytest.approx(chance_to_exclude(2.0, 2.5**0.5, 75 / 17))
     assert paired == pytest.approx(chance_to_exclude(2.0, 0.5**0.5, 3))

@@ -211,8 +211,9 @@ def test_every_run_is_published_as_soon_as_it_ends_and_failed_ones_are_not(tmp_p
 def test_the_plan_names_every_stage_and_what_is_left(tmp_path, capsys):
     assert campaign.main(["--dry-run", "--out", str(tmp_path), "--results", str(tmp_path)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == [stage.name for stage in EVIDENCE]
-    assert "40 runs, 0 already ended: about " in lines[0]
+    assert [line.partition(":")[0] for line in lines[:-2:2]] == [stage.name for stage in EVIDENCE]
+    assert lines[1].startswith("  40 runs left, about ") and lines[-2].startswith("all: ")
+    assert "docs/reproduction.md" in lines[-1]
 
 
 def test_it_is_resumed_as_a_script_and_not_as_a_command_of_chorus(monkeypatch):
@@ -228,4 +229,4 @@ def test_a_command_that_was_stopped_before_publishing_does_it_at_its_next_start(
     assert campaign.main([*args, "--quiet"]) == 0
     assert len(published_runs(tmp_path / "results")) == 40
     assert campaign.main([*args, "--dry-run"]) == 0
-    assert "0 runs, 0 already ended: nothing is left to do" in capsys.readouterr().out
+    assert "all: nothing left" in capsys.readouterr().out

@@ -19,7 +19,7 @@ from chorus.analysis.normalisation import (
     references_for,
 )
 from chorus.analysis.results import Results, Series
-from chorus.analysis.variants import NO_IDENTITY
+from chorus.analysis.variants import NO_IDENTITY, changed_settings
 from chorus.analysis.wording import plural
 from chorus.envs.atari_games import is_atari
 from chorus.runs.logs import FinalWindow
@@ -193,7 +193,18 @@ def find_warnings(context: AnalysisContext) -> list[str]:
     steps = {env: [f.last_step for s in results.series if (f := results.final(s, env))] for env in results.envs}
     if uneven := [env for env, last in steps.items() if max(last) > 1.05 * min(last)]:
         found.append(f"Algorithms are compared at different numbers of steps in {', '.join(uneven)}.")
-    return found + window_warnings(results) + coverage_warnings(dataset)
+    return found + window_warnings(results) + settings_warnings(dataset) + coverage_warnings(dataset)
+
+
+def settings_warnings(dataset: Dataset) -> list[str]:
+    """Sentences about variants that have a default in one environment and another value in a second one."""
+    found = []
+    for variant in dataset.variants:
+        by_env = {dataset.runs[run].env: changed_settings(dataset.runs[run]) for run in variant.runs}
+        paths = sorted({path for own in by_env.values() for path in own})
+        if mixed := [path for path in paths if len({repr(own.get(path)) for own in by_env.values()}) > 1]:
+            found.append(f"{variant.label} has other settings in some environments than in others: {', '.join(mixed)}.")
+    return found
 
 
 def coverage_warnings(dataset: Dataset) -> list[str]:
@@ -206,9 +217,10 @@ def coverage_warnings(dataset: Dataset) -> list[str]:
         for run in variant.runs:
             seeds[dataset.runs[run].env].append(dataset.runs[run].seed)
         all_seeds = {seed for present in seeds.values() for seed in present}
+        if absent := [env for env, present in seeds.items() if not present]:
+            found.append(f"{variant.label} has no run on {', '.join(absent)}.")
         for env, present in seeds.items():
             if not present:
-                found.append(f"{variant.label} has no run on {env}.")
                 continue
             if missing := sorted(all_seeds - set(present)):
                 found.append(f"{variant.label} on {env} lacks seed {_list(missing)}, which it has elsewhere.")

@@ -43,20 +43,20 @@ def comparable_times(
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Seconds of training per step of both by environment, on the kind of processor with the most runs of both.
 
-    Enough runs come before few, and then processor times, which other work on the machine hardly changes, before those
-    by the clock. Runs that did not record their processor are left out.
+    Processor times, which other work on the machine hardly changes, come before those by the clock. Environments with
+    fewer than three runs count only if there are no others, and runs that did not record their processor never.
     """
     clock, cpu = ([step_seconds(context, variant, cpu=cpu) for variant in (first, second)] for cpu in (False, True))
-    found: dict[str, tuple[np.ndarray, np.ndarray]] = {}
-    for env in context.results.dataset.envs:
-        for (x, y), fewest in ((t, n) for n in (FEWEST_RUNS, 1) for t in (cpu, clock)):
-            both = {place: min(len(x[place]), len(y[place])) for place in x if place.env == env and place in y}
-            known = {place: runs for place, runs in both.items() if place.processor and runs >= fewest}
-            if known:
-                place = max(known, key=lambda place: known[place])
-                found[env] = x[place], y[place]
-                break
-    return found
+    for fewest in (FEWEST_RUNS, 1):
+        found: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+        for x, y in (clock, cpu):
+            both = {place: min(len(x[place]), len(y[place])) for place in x if place in y and place.processor}
+            enough = [place for place, runs in both.items() if runs >= fewest]
+            # The place with the most runs of an environment comes last, and processor times after the clock.
+            found |= {place.env: (x[place], y[place]) for place in sorted(enough, key=lambda place: both[place])}
+        if found:
+            return {env: found[env] for env in context.results.dataset.envs if env in found}
+    return {}
 
 
 def _runs_timed(context: AnalysisContext, variant: Variant, *, cpu: bool = False) -> int:

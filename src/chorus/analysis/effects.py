@@ -164,6 +164,14 @@ def measure(
     )
 
 
+def well_known(context: AnalysisContext, terms: Sequence[Term]) -> tuple[str, ...] | None:
+    """The environments with enough seeds of all terms; None if there are none. A first seed in a new environment must
+    not hide what many have settled in others."""
+    finals = {env: [_final(context.results, term, env) for term in terms] for env in context.normalisation.envs}
+    enough = (env for env, own in finals.items() if all(f and len(f.values) >= FEWEST_RUNS for f in own))
+    return tuple(enough) or None
+
+
 def ratio(context: AnalysisContext, above: Sequence[Term], below: Sequence[Term]) -> IntervalEstimate:
     """One effect as a multiple of another, which is settled to be positive, with Fieller's interval.
 

@@ -26,6 +26,8 @@ class Answer:
     """A main question and its answer over some environments."""
 
     question: str
+    compared: str
+    """The two series, the second subtracted from the first."""
     group: str
     envs: tuple[str, ...]
     verdict: Verdict
@@ -84,8 +86,15 @@ def find_answers(context: AnalysisContext) -> Iterator[Answer]:
             several: list[Effect] = [effect] if len(effect.envs) > 1 else []
             for one in (*several, *each.values()):
                 if math.isfinite(one.estimate.value):
-                    verdict = one.verdict(question.sign)
-                    yield Answer(question.text, group.variants[0].group, one.envs, verdict, one.estimate, one.unit)
+                    yield Answer(
+                        question=question.text,
+                        compared=" − ".join(term.series.label for term in question.terms),
+                        group=group.variants[0].group,
+                        envs=one.envs,
+                        verdict=one.verdict(question.sign),
+                        estimate=one.estimate,
+                        unit=one.unit,
+                    )
 
 
 def to_json(answer: Answer) -> dict[str, Any]:
@@ -93,6 +102,7 @@ def to_json(answer: Answer) -> dict[str, Any]:
     value, low, high = (float(f"{x:.6g}") if math.isfinite(x) else None for x in numbers)
     return {
         "question": answer.question,
+        "compared": answer.compared,
         "group": answer.group,
         "environments": list(answer.envs),
         "verdict": answer.verdict,
@@ -107,6 +117,7 @@ def _from_json(content: dict[str, Any]) -> Answer:
     low, high = (float("nan") if end is None else end for end in content["interval"])
     return Answer(
         question=content["question"],
+        compared=content["compared"],
         group=content["group"],
         envs=tuple(content["environments"]),
         verdict=content["verdict"],

@@ -169,17 +169,18 @@ def read_identity(run: Run) -> Identity:
 
 def is_default(run: Run) -> bool:
     """Whether a run has its preset's default settings; a sweep records those that it varies, even at their defaults."""
-    return not _changes(run)
+    return not changed_settings(run)
 
 
 def arm_of(run: Run) -> str:
     """The preset and the settings that differ from its defaults, the same for all seeds and whatever was swept."""
-    return " ".join([run.preset, *(f"{path}={one.value!r}" for path, one in sorted(_changes(run).items()))])
+    return " ".join([run.preset, *(f"{path}={value!r}" for path, value in sorted(changed_settings(run).items()))])
 
 
-def _changes(run: Run) -> dict[str, Setting]:
+def changed_settings(run: Run) -> dict[str, Any]:
+    """The values that differ from the preset's defaults, by their paths."""
     found = section(section(run.meta, "identity"), "settings")
-    return {path: setting for path, one in found.items() if (setting := _read_setting(path, one)).changed}
+    return {path: setting.value for path, one in found.items() if (setting := _read_setting(path, one)).changed}
 
 
 def algorithm_settings(config: dict[str, Any]) -> dict[str, Any]:

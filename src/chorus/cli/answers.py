@@ -17,9 +17,13 @@ _STYLES = {"yes": "bold", "no": "bold", "negligible": "", "unsettled": "dim", "m
 
 def print_summary(summary: "Summary", *, most_warnings: int | None = None) -> None:
     """Main questions as a table, the number of other comparisons, the advice, and the path of the page."""
+    from chorus.analysis.wording import plural
+
     console = Console(highlight=False, soft_wrap=False)
     for warning in summary.warnings[:most_warnings]:
         console.print(Text(f"Note: {warning}"))
+    if most_warnings is not None and len(summary.warnings) > most_warnings:
+        console.print(Text(f"{plural(len(summary.warnings) - most_warnings, 'more note')} on the page."))
     main = [finding for finding in summary.findings if finding.main]
     if main:
         console.print(findings_table(main))

@@ -15,7 +15,7 @@ from chorus.analysis.bootstrap import CONFIDENCE, FEWEST_RUNS, IntervalEstimate
 from chorus.analysis.context import AnalysisContext
 from chorus.analysis.contrasts import find_gaps
 from chorus.analysis.costs import comparable_times
-from chorus.analysis.effects import Effect, Verdict, by_environment, measure
+from chorus.analysis.effects import Effect, Verdict, by_environment, measure, well_known
 from chorus.analysis.figures.gaps import gap_correlation
 from chorus.analysis.intervals import difference
 from chorus.analysis.ledger.evidence import Terms
@@ -73,7 +73,7 @@ class Contrast(Check):
     reference: int = 1
 
     def judge(self, context: AnalysisContext) -> Outcome:
-        effect = measure(context, self.terms, reference=self.reference) if self.terms else None
+        effect = _measure(context, self.terms, self.reference)
         return self.missing() if effect is None else self.outcome(context, effect)
 
     def outcome(self, context: AnalysisContext, effect: Effect) -> Outcome:
@@ -201,7 +201,7 @@ class OnlyWith(Contrast):
     given: Terms | None
 
     def outcome(self, context: AnalysisContext, effect: Effect) -> Outcome:
-        condition = measure(context, self.given) if self.given else None
+        condition = _measure(context, self.given)
         if condition is None:
             return self.missing()
         gains = by_environment(context, condition)
@@ -303,6 +303,11 @@ def combine(outcomes: Sequence[Outcome]) -> Status:
     if against or found & {"missing", "unsettled"}:
         return "unsettled"
     return "negligible" if "negligible" in found else "agrees"
+
+
+def _measure(context: AnalysisContext, terms: Terms | None, reference: int = 1) -> Effect | None:
+    """The effect over the environments with enough seeds, or, if there are none, over all."""
+    return measure(context, terms, reference=reference, envs=well_known(context, terms)) if terms else None
 
 
 def _outcome(what: str, effect: Effect, status: Status, note: str = "") -> Outcome:

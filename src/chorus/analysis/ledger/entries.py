@@ -130,8 +130,9 @@ def _entry(claim: Claim, contexts: Mapping[Place, AnalysisContext], settle: Sett
     if entry.settled:
         return entry
     scale = next((place.scale for place, outcome in (*_unsettled(run), *run)), "laptop")
-    same = [outcome for place, outcome in _unsettled(run) if place.scale == scale]
-    command, cost = settle(claim, claim.scale or scale, _seeds(same))
+    # Shortened runs do not say how many whole ones are needed.
+    whole = [outcome for place, outcome in _unsettled(run) if place.scale == scale and not place.shortened]
+    command, cost = settle(claim, claim.scale or scale, _seeds(whole))
     return replace(entry, command=command, cost=cost)
 
 
@@ -163,7 +164,10 @@ def _by_study(claim: Claim, scale: str, seeds: int | None) -> tuple[str, str]:
 
 def _seeds(outcomes: Sequence[Outcome]) -> int | None:
     """How many seeds might settle these outcomes; None if that cannot be said."""
-    open_ones = [o for o in outcomes if o.estimate]
-    needed = [seeds_needed(o.estimate, o.distance) for o in open_ones if o.estimate and o.distance is not None]
+    needed = [
+        None if outcome.distance is None else seeds_needed(outcome.estimate, outcome.distance)
+        for outcome in outcomes
+        if outcome.estimate
+    ]
     known = [count for count in needed if count]
-    return max(known) if known and len(known) == len(open_ones) else None
+    return max(known) if known and len(known) == len(needed) else None
