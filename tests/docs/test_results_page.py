@@ -97,7 +97,8 @@ def test_a_page_of_a_small_campaign_has_every_part(tmp_path: Path) -> None:
     text = (tmp_path / "docs" / "results.md").read_text()
     assert "24 runs so far at the **laptop scale**" in text
     assert re.search(r"### Agrees with the paper\n\n- \*\*1\.\*\* Members of Bootstrapped DQN are worse", text)
-    assert "| Does CERL help the members? | MinAtar/Asterix-v1 | **yes** | +2.00" in text
+    compared = "Bootstrapped DQN + CERL (indiv.) − Bootstrapped DQN (indiv.)"
+    assert f"| Does CERL help the members? | {compared} | MinAtar/Asterix-v1 | **yes** | +2.00" in text
     assert "| games | effective rank | CERL − plain, members | **rises** | 68.1 | 66.1 |" in text
     assert "![" in text and (tmp_path / "docs" / "figures" / "results-dqn-environments.svg").exists()
     assert text.count("not run**") > 20
