@@ -79,7 +79,7 @@ def answer(finding: Finding) -> str:
     estimate = finding.difference
     if estimate is None or not estimate.has_interval:
         return f"{finding.answer.partition('. ')[0].removesuffix('.')}."
-    return f"{finding.answer} Unit: {finding.unit}."
+    return " ".join([finding.answer, *finding.details, f"Unit: {finding.unit}."])
 
 
 def results(folder: Path = RUNS) -> str:

@@ -7,6 +7,9 @@ from pathlib import Path
 import yaml
 
 from builders import load_example
+from chorus.analysis.context import make_context
+from chorus.analysis.findings import find_findings
+from chorus.analysis.loading import load_runs
 
 results = load_example("readme_results")
 ROOT = Path(__file__).parents[2]
@@ -30,6 +33,14 @@ def test_what_comes_first_comes_first() -> None:
 def test_there_are_five_commands() -> None:
     block = README.split("## Five commands")[1].split("```")[1]
     assert len(re.findall(r"^chorus ", block, re.MULTILINE)) == len(block.strip().splitlines()) == 5
+
+
+def test_what_is_said_of_cerl_is_what_its_runs_say() -> None:
+    assert "CERL helps the members and does not close the gap" in README
+    findings = find_findings(make_context(load_runs([ROOT / "results" / "minatar"])))
+    verdicts = {finding.question: finding.verdict for finding in findings}
+    assert verdicts["Does CERL help the members?"] == "yes"
+    assert verdicts["Is Bootstrapped DQN + CERL (indiv.) better than Double DQN?"] == "no"
 
 
 def test_the_screenshot_is_small() -> None:
