@@ -29,9 +29,9 @@ QUESTIONS = ("Is there a curse of diversity?", "Does CERL help the members?")
 VARIANTS = ("sharing", "short", "short-control", "variants")
 INTRODUCTION = """\
 Final returns in [results](results/README.md), by `python examples/readme_results.py`: *one member / the vote of all*,
-of a tandem *active / passive*. ± is half the width of the 95 % interval (Student t) over seeds. Percentages are shares of
-what the single agent gains on a random policy. [What the runs say](docs/results.md) has the paper's ablations as well;
-folders with fewer than three seeds are left out here."""
+of a tandem *active / passive*. ± is half the width of the 95 % interval (Student t) over seeds. Percentages are shares
+of what the single agent gains on a random policy. [What the runs say](docs/results.md) has the paper's ablations as
+well; folders with fewer than three seeds are left out here."""
 
 
 def cell(context: AnalysisContext, variant: Variant, env: str, digits: int) -> str:
