@@ -16,6 +16,7 @@ from chorus.analysis.ledger import Entry, all_claims, evaluate, to_json, to_mark
 from chorus.analysis.ledger.checks import AtLeast, Contrast, Differs, NoEffect, NoGain, Outcome, combine
 from chorus.analysis.ledger.evidence import Evidence
 from chorus.analysis.ledger.table import CHECKS, TESTS
+from chorus.analysis.ledger.writing import excluded
 from chorus.analysis.loading import load_runs
 from chorus.analysis.variants import MEMBERS
 from chorus.cli.claims import settle_command
@@ -347,6 +348,11 @@ def test_an_open_claim_shows_no_settled_number(tmp_path: Path) -> None:
     assert found.words == "not settled" and found.deciding is not None
     assert found.deciding.estimate is None and found.deciding.note == "3 of 6 checks were not run"
     assert "3 of 6 checks were not run" in to_markdown([found], "")
+
+
+def test_what_is_excluded_has_two_digits_and_no_exponent() -> None:
+    assert excluded(IntervalEstimate(8.0, -97.2, 113.4, 3), "return") == "below -97 and above +110"
+    assert excluded(IntervalEstimate(1.2, 0.86, 1.39, 3), "ratio of training times") == "below 0.86 and above 1.4"
 
 
 @pytest.mark.long

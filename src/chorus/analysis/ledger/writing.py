@@ -153,4 +153,5 @@ def excluded(found: IntervalEstimate, unit: str = "") -> str:
     if not found.has_interval:
         return "one seed excludes nothing"
     sign = "" if unit.startswith("ratio") else "+"
-    return f"below {found.low:{sign}.2g} and above {found.high:{sign}.2g}"
+    low, high = (float(f"{end:.2g}") for end in (found.low, found.high))
+    return f"below {low:{sign}g} and above {high:{sign}g}"
