@@ -124,8 +124,8 @@ def extent(chosen: Dataset | None, short: Dataset | None) -> str:
         "Training times are those of a CPU, on which members take turns; the paper's are those of a GPU.",
         "All is judged by the [rule of all verdicts](report.md#verdicts): an effect is settled if its 95 % interval "
         "excludes zero, unless a claim has [a rule of its own](claims.md).",
-        "Seeds were added in rounds with a look at the answers between them, for which no interval is corrected: one that "
-        "just excludes zero is a little less sure than it says.",
+        "Seeds were added in rounds with a look at the answers between them, for which no interval is corrected: one "
+        "that just excludes zero is a little less sure than it says.",
         "A difference over several environments is in scores: 1 is the single agent, 0 a random policy.",
     )
     return " ".join(filter(None, sentences)) + "\n"
