@@ -46,10 +46,10 @@ The paper's claims, judged by the runs that ship with Chorus. Nothing on this pa
 examples/results_page.py` makes it from `results/`, and so do
 
 ```
-chorus claims results                        # the ledger
-chorus report results/minatar -o report.html # every comparison, all figures and tables of one folder, or of several
-chorus report my_runs --beside results       # your runs beside these
-python examples/evidence.py --dry-run        # what is still to be run
+chorus claims results                         # the ledger
+chorus report results/minatar -o report.html  # every comparison in a folder
+chorus report my_runs --beside results        # your runs beside these
+python examples/evidence.py --dry-run         # what is still to be run
 ```
 """
 
