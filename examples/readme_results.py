@@ -29,9 +29,9 @@ QUESTIONS = ("Is there a curse of diversity?", "Does CERL help the members?")
 VARIANTS = ("sharing", "short", "short-control", "variants")
 INTRODUCTION = """\
 Final returns in [results](results/README.md), by `python examples/readme_results.py`: *one member / the vote of all*,
-of a tandem *active / passive*. ± is half the width of the 95 % interval (Student t) over seeds. Percentages are shares
-of what the single agent gains on a random policy. [What the runs say](docs/results.md) has the paper's ablations as
-well; folders with fewer than three seeds are left out here."""
+of a tandem *active / passive*. ± is half the width of the 95 % interval (Student t) over seeds. *x % below B* is a
+share of what B gains on a random policy. [What the runs say](docs/results.md) has the paper's ablations as well;
+folders with fewer than three seeds are left out here."""
 
 
 def cell(context: AnalysisContext, variant: Variant, env: str, digits: int) -> str:
@@ -64,6 +64,11 @@ def table(context: AnalysisContext, name: str) -> str:
     return markdown.table([corner, *envs], rows)
 
 
+def most_seeds(context: AnalysisContext) -> int:
+    finals = (context.results.final(s, env) for s in context.results.series for env in context.results.envs)
+    return max(len(set(final.seeds)) for final in finals if final)
+
+
 def answers(context: AnalysisContext, name: str) -> list[str]:
     """What the report of these runs says about the curse and its remedy, where a single agent learns: elsewhere
     differences have no size to compare them with."""
@@ -88,7 +93,7 @@ def results(folder: Path = RUNS) -> str:
     parts, said = [INTRODUCTION], []
     for runs in sorted(path for path in folder.iterdir() if path.is_dir() and path.name not in VARIANTS):
         context = make_context(load_runs([runs]))
-        if max(len(variant.runs) for variant in context.results.dataset.variants) < FEWEST_RUNS:
+        if most_seeds(context) < FEWEST_RUNS:
             continue
         parts.append(table(context, runs.name))
         said += answers(context, runs.name)

@@ -28,11 +28,20 @@ from chorus.envs.minatar import GAMES
 from chorus.errors import ChorusError
 
 
-def test_environments_of_different_kinds_are_averaged_with_a_warning(tmp_path: Path) -> None:
-    for env in ("DeepSea-5-v0", "MinAtar/Asterix-v1"):
-        SyntheticRun(env=env).write(tmp_path)
-    (found,) = (text for text in find_warnings(make_context(load_runs([tmp_path]))) if "different kinds" in text)
-    assert "DeepSea-5-v0; MinAtar/Asterix-v1" in found
+@pytest.mark.parametrize(
+    ("runs", "kinds"),
+    [
+        ([("double-dqn", "DeepSea-5-v0"), ("double-dqn", "MinAtar/Asterix-v1")], "DeepSea-5-v0; MinAtar/Asterix-v1."),
+        ([("double-dqn", "Acrobot-v1"), ("double-dqn", "DeepSea-5-v0")], "Acrobot-v1; DeepSea-5-v0."),
+        ([("double-dqn", "MinAtar/Breakout-v1"), ("double-dqn", "MinAtar/Asterix-v1")], ""),
+        ([("double-dqn", "MinAtar/Breakout-v1"), ("sac", "Hopper-v4")], ""),
+    ],
+)
+def test_environments_of_different_kinds_are_averaged_with_a_warning(tmp_path: Path, runs: list, kinds: str) -> None:
+    for preset, env in runs:
+        SyntheticRun(preset, env).write(tmp_path)
+    found = [text for text in find_warnings(make_context(load_runs([tmp_path]))) if "different kinds" in text]
+    assert [kinds in text for text in found] == [True] * bool(kinds)
 
 
 def test_atari_is_human_normalised(tmp_path: Path) -> None:

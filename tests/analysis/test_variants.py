@@ -59,6 +59,21 @@ def test_the_defaults_of_environments_make_no_variants_where_a_setting_was_swept
     assert len(double.runs) == 2 and ensemble.distance(double) < ensemble.distance(small)
 
 
+def test_a_replay_is_larger_than_the_default_of_its_own_environment(tmp_path: Path) -> None:
+    """70,000 on Breakout lies between the defaults of CartPole, 50,000, and Breakout, 100,000: it is a smaller one."""
+    for seed in range(3):
+        for env, size in (("CartPole-v1", 50_000), ("MinAtar/Breakout-v1", 100_000), ("MinAtar/Breakout-v1", 70_000)):
+            run = SyntheticRun(
+                "bootstrapped-dqn", env, seed, options={"buffer_size": size}, name=f"{env[:4]}{size}-{seed}"
+            )
+            run.write(tmp_path)
+    results = make_context(load_runs([tmp_path])).results
+    (group,) = find_comparison_groups(results)
+    assert group.larger is None and group.ensemble is not None and group.ensemble.capacity == 100_000
+    (line,) = next(axis.lines for axis in find_sweep_axes(results) if axis.path == "replay.capacity")
+    assert [variant.capacity for variant in line] == [70_000, 100_000]
+
+
 def test_settings_that_change_together_are_named_once(tmp_path: Path) -> None:
     for members, rate in ((3, 1e-4), (5, 1e-3)):
         options = {"members": members, "learning_rate": rate}

@@ -182,14 +182,17 @@ def find_warnings(context: AnalysisContext) -> list[str]:
     if outside := [env for env in results.envs if env not in context.normalisation.envs]:
         why = "; ".join(f"{env}: {context.normalisation.left_out.get(env)}" for env in outside)
         found.append(f"Not normalised, so only in their own figures: {why}.")
-    kinds: dict[str, list[str]] = {}
-    for env in context.normalisation.envs:
-        kinds.setdefault(env.rpartition("/")[0], []).append(env)
-    if len(kinds) > 1:
-        found.append(
-            f"Environments of different kinds are averaged: {'; '.join(map(', '.join, kinds.values()))}. Give the "
-            "runs of one kind alone to have its answers."
-        )
+    for variant in dataset.variants:
+        kinds: dict[str, list[str]] = {}
+        for env in filter(variant.by_env.__contains__, context.normalisation.envs):
+            network = [one for one in variant.by_env[env].items() if one[0].startswith("agent.torso.")]
+            kinds.setdefault(repr(network), []).append(env)
+        if len(kinds) > 1:
+            found.append(
+                f"Environments of different kinds, by their networks, are averaged: "
+                f"{'; '.join(map(', '.join, kinds.values()))}. Give the runs of one kind alone to have its answers."
+            )
+            break
     steps = {env: [f.last_step for s in results.series if (f := results.final(s, env))] for env in results.envs}
     if uneven := [env for env, last in steps.items() if max(last) > 1.05 * min(last)]:
         found.append(f"Algorithms are compared at different numbers of steps in {', '.join(uneven)}.")

@@ -229,6 +229,6 @@ def _block(results: Results, term: Term, envs: Sequence[str]) -> object:
     Those of one variant come from the same runs. Variants that differ only in their replay capacity are compared seed
     by seed, because their runs are identical until the smaller replay is full.
     """
-    variant = term.series.variant
-    settings = repr(sorted((path, repr(value)) for path, value in variant.settings.items() if path != CAPACITY))
+    own = term.series.variant.by_env[envs[0]]
+    settings = repr(sorted((path, repr(value)) for path, value in own.items() if path != CAPACITY))
     return settings, tuple(final.seeds for env in envs if (final := _final(results, term, env)))

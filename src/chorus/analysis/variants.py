@@ -80,14 +80,14 @@ class Variant:
     preset: str
     identity: Identity = field(repr=False)
     by_env: Mapping[str, dict[str, Any]] = field(repr=False)
-    """The configuration of the first run in each environment, by dotted names."""
+    """The configuration of the first run in each environment, by dotted names; first where most variants were run."""
     runs: tuple[int, ...]
     distinguishing: tuple[tuple[str, Any], ...] = ()
     """The settings that tell the variant from others of its preset."""
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The configuration of the first run, by dotted names."""
+        """The configuration in the environment in which most variants were run: that of a sweep, if there was one."""
         return next(iter(self.by_env.values()))
 
     @property
@@ -224,7 +224,16 @@ def find_variants(runs: Sequence[Run]) -> tuple[Variant, ...]:
                     distinguishing=tuple((path, entries[first].get(path)) for path in paths),
                 )
             )
-    return tuple(sorted(_with_unique_labels(variants), key=_order))
+    return tuple(sorted(_with_unique_labels(_most_common_first(variants)), key=_order))
+
+
+def _most_common_first(variants: Sequence[Variant]) -> list[Variant]:
+    """Defaults differ between environments, so variants are compared by their settings in the same one."""
+    counts = Counter(env for variant in variants for env in variant.by_env)
+    return [
+        replace(v, by_env=dict(sorted(v.by_env.items(), key=lambda own: counts[own[0]], reverse=True)))
+        for v in variants
+    ]
 
 
 def distinguishing_settings(entries: Iterable[tuple[str, dict[str, Any]]]) -> list[str]:
