@@ -15,7 +15,7 @@ from chorus.analysis.questions import MAIN
 pytestmark = pytest.mark.long
 DRAWS = 12
 # Claims that these worlds have no runs for: too few games (8, 41), timings (23, 24), lost lives (27), a fault (38).
-# `test_ledger_claims.py` has cases of them.
+# `test_ledger_claims.py` and `test_ledger_costs.py` have cases of them.
 NOT_HERE = {8, 23, 24, 27, 38, 41}
 # "Does not help" and "at least" are true where nothing differs.
 TRUE_WITHOUT_EFFECT = {7, 25, 29, 35, 36}
