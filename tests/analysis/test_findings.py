@@ -246,10 +246,10 @@ def test_leads_in_returns_and_in_scores_are_not_compared(tmp_path: Path) -> None
 
 def test_games_and_tasks_of_one_study_are_not_missed_by_each_other(tmp_path: Path) -> None:
     """SAC cannot play games; a game that only the single agent played is missed by the ensemble."""
-    write_study(tmp_path, presets=("double-dqn",), envs=MINATAR[:2])
+    write_study(tmp_path, presets=("double-dqn",), envs=MINATAR)
     write_study(tmp_path, presets=("bootstrapped-dqn",), envs=MINATAR[:1])
     write_study(tmp_path, presets=("sac", "ensemble-sac"), envs=("Hopper-v4",))
-    assert coverage_warnings(load_runs([tmp_path])) == [f"Bootstrapped DQN has no run on {MINATAR[1]}."]
+    assert coverage_warnings(load_runs([tmp_path])) == [f"Bootstrapped DQN has no run on {MINATAR[1]}, {MINATAR[2]}."]
 
 
 def test_an_ensemble_of_agents_is_compared_with_an_ensemble_of_critics(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ def test_smoke_runs_answer_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_shortened_runs_count_only_where_there_are_no_others(tmp_path: Path) -> None:
+def test_whole_runs_come_before_shortened_ones(tmp_path: Path) -> None:
     """5 iterations of 20,000 steps are less than the laptop scale's 500,000."""
     write_study(tmp_path / "short", iteration_steps=20_000, iterations=5)
     assert evaluate(load_runs([tmp_path / "short"]), nobody_settles)[0].scale == "laptop, shortened runs"

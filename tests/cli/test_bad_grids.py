@@ -1,9 +1,9 @@
 """Commands of many runs refuse what cannot be before anything is run, also where they only plan."""
 
 import pytest
-from test_bad_input import refuse
 
 from chorus.cli.main import main
+from refusals import assert_refused
 from running import listing
 
 SWEEP = ["sweep", "--preset", "double-dqn", "--env", "CartPole-v1", "--scale", "smoke"]
@@ -29,7 +29,7 @@ SWEEP = ["sweep", "--preset", "double-dqn", "--env", "CartPole-v1", "--scale", "
     ids=lambda case: " ".join(case),
 )
 def test_what_cannot_be_is_refused_before_anything_is_touched(tmp_path, capsys, arguments, parts, ending):
-    refuse([*arguments, *ending, "--quiet", "--out", str(tmp_path)], capsys, *parts)
+    assert_refused([*arguments, *ending, "--quiet", "--out", str(tmp_path)], capsys, *parts)
     assert listing(tmp_path) == {}
 
 
@@ -37,7 +37,7 @@ def test_what_cannot_be_is_refused_before_anything_is_touched(tmp_path, capsys, 
 def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path, capsys, ending):
     (tmp_path / "runs").write_text("mine")
     out = str(tmp_path / "runs" / "here")
-    refuse([*SWEEP, *ending, "--out", out], capsys, "runs/here cannot be a folder", "choose another")
+    assert_refused([*SWEEP, *ending, "--out", out], capsys, "runs/here cannot be a folder", "choose another")
     assert (tmp_path / "runs").read_text() == "mine"
 
 
@@ -47,13 +47,13 @@ def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path, capsys, ending):
 )
 def test_no_folder_and_one_that_only_looks_writable_are_refused(tmp_path, capsys, monkeypatch, ending, out, part):
     monkeypatch.chdir(tmp_path)
-    refuse([*SWEEP, *ending, "--out", out], capsys, part)
+    assert_refused([*SWEEP, *ending, "--out", out], capsys, part)
     assert listing(tmp_path) == {}
 
 
 def test_a_link_to_nowhere_is_refused(tmp_path, capsys):
     (tmp_path / "runs").symlink_to(tmp_path / "gone")
-    refuse([*SWEEP, "--out", str(tmp_path / "runs")], capsys, "runs cannot be a folder", "choose another")
+    assert_refused([*SWEEP, "--out", str(tmp_path / "runs")], capsys, "runs cannot be a folder", "choose another")
     assert not (tmp_path / "gone").exists()
 
 
@@ -62,7 +62,7 @@ def test_a_link_to_nowhere_is_refused(tmp_path, capsys):
 )
 def test_the_paper_scale_asks_for_a_graphics_processor(tmp_path, capsys, monkeypatch, arguments):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    refuse([*arguments, "--quiet", "--out", str(tmp_path)], capsys, "none is visible here", "--device cpu")
+    assert_refused([*arguments, "--quiet", "--out", str(tmp_path)], capsys, "none is visible here", "--device cpu")
     assert listing(tmp_path) == {}
 
 

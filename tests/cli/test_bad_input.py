@@ -3,8 +3,6 @@
 import errno
 import json
 import os
-import shutil
-import signal
 import sys
 import textwrap
 from pathlib import Path
@@ -17,8 +15,8 @@ from chorus.cli.main import main
 from chorus.envs.gym import GymEnvs
 from chorus.errors import ChorusError
 from chorus.runs import resources
-from killing import PATIENCE_SECONDS, in_the_middle_of_an_iteration, wait_for
-from running import RUNS, background, chorus, listing
+from refusals import assert_refused
+from running import chorus, listing
 
 CARTPOLE = ("cerl", "--env", "CartPole-v1")
 BREAKOUT = ("cerl", "--env", "ALE/Breakout-v5")
@@ -97,26 +95,15 @@ WRONG_OPTIONS = [
 ]
 
 
-def refuse(arguments: list[str], capsys: pytest.CaptureFixture, *parts: str) -> None:
-    """The command must answer in one line that contains every part."""
-    assert main(arguments) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    lines = said.err.splitlines()
-    assert len(lines) == 1 and lines[0].startswith("chorus: "), said.err
-    for part in parts:
-        assert part in lines[0]
-
-
 @pytest.mark.parametrize(("arguments", "parts"), WRONG_OPTIONS, ids=lambda case: " ".join(case) or "nothing")
 def test_wrong_options_are_refused_with_value_and_remedy(tmp_path, capsys, arguments, parts):
-    refuse(["train", *arguments, "--out", str(tmp_path)], capsys, *parts)
+    assert_refused(["train", *arguments, "--out", str(tmp_path)], capsys, *parts)
     assert listing(tmp_path) == {}
 
 
 def test_all_problems_are_reported_at_once(tmp_path, capsys):
     wrong = ["--members", "0", "--batch-size", "-1", "--seed", "-4", "--discount", "7"]
-    refuse(["train", *CARTPOLE, *wrong, "--out", str(tmp_path)], capsys, "--members is 0", "--batch-size is -1",
+    assert_refused(["train", *CARTPOLE, *wrong, "--out", str(tmp_path)], capsys, "--members is 0", "--batch-size is -1",
            "--seed is -4", "--discount is 7.0")  # fmt: skip
     assert listing(tmp_path) == {}
 
@@ -141,7 +128,7 @@ def test_all_problems_are_reported_at_once(tmp_path, capsys):
     ids=lambda case: " ".join(case),
 )
 def test_other_commands_refuse_what_they_do_not_know(capsys, arguments, parts):
-    refuse(arguments, capsys, *parts)
+    assert_refused(arguments, capsys, *parts)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +166,7 @@ def test_wrong_configuration_files_are_refused(tmp_path, capsys, content, parts)
     (tmp_path / "file.json").write_text(content)
     asked = ["--scale", "laptop", "--hyperparameters", "code"]
     arguments = ["train", *CARTPOLE, *asked, "--config", str(tmp_path / "file.json"), "--out", str(tmp_path / "out")]
-    refuse(arguments, capsys, *parts)
+    assert_refused(arguments, capsys, *parts)
     assert list(listing(tmp_path)) == ["file.json"]
 
 
@@ -192,11 +179,11 @@ def test_unknown_keys_of_a_configuration_file_are_reported_together_with_suggest
         "config.replay.capacity is 'big'; it must be of type int",
         "config.schedule.steps is not known",
     )
-    refuse(["train", *CARTPOLE, "--config", str(tmp_path / "file.json")], capsys, *parts)
+    assert_refused(["train", *CARTPOLE, "--config", str(tmp_path / "file.json")], capsys, *parts)
 
 
 def test_a_missing_configuration_file_is_named(tmp_path, capsys):
-    refuse(["train", *CARTPOLE, "--config", str(tmp_path / "none.json")], capsys, "none.json", "cannot be read")
+    assert_refused(["train", *CARTPOLE, "--config", str(tmp_path / "none.json")], capsys, "none.json", "cannot be read")
 
 
 def test_dict_observations_are_refused_with_the_wrapper_that_helps(tmp_path, capsys, monkeypatch):
@@ -214,7 +201,7 @@ def test_dict_observations_are_refused_with_the_wrapper_that_helps(tmp_path, cap
     )
     monkeypatch.syspath_prepend(tmp_path)
     arguments = ["train", "cerl", "--env", "dictionary_world:DictionaryWorld-v0", "--out", str(tmp_path / "out")]
-    refuse(arguments, capsys, "observation space Dict", "FlattenObservation")
+    assert_refused(arguments, capsys, "observation space Dict", "FlattenObservation")
     assert not (tmp_path / "out").exists()
 
 
@@ -234,7 +221,7 @@ def test_an_environment_whose_constructor_fails_is_refused_in_one_line(tmp_path,
     monkeypatch.syspath_prepend(tmp_path)
     arguments = ["train", "cerl", "--env", "failing_world:FailingWorld-v0", "--out", str(tmp_path / "out")]
     try:
-        refuse(arguments, capsys, "FailingWorld-v0", "its constructor raised", error.split("(")[0], "by itself")
+        assert_refused(arguments, capsys, "FailingWorld-v0", "its constructor raised", error.split("(")[0], "by itself")
     finally:
         # The next case registers it again.
         del gymnasium.registry["FailingWorld-v0"], sys.modules["failing_world"]
@@ -245,7 +232,7 @@ def test_a_network_that_cannot_be_built_is_not_counted(tmp_path, capsys):
     torso = {"kind": "conv_torso", "convolutions": [{"features": 4, "kernel": 30}], "dense": [8]}
     (tmp_path / "file.json").write_text(json.dumps({"agent": {"torso": torso}}))
     arguments = ["show", "cerl", "--env", "MinAtar/Breakout-v1", "--config", str(tmp_path / "file.json")]
-    refuse(arguments, capsys, "cannot be built", "change agent.torso")
+    assert_refused(arguments, capsys, "cannot be built", "change agent.torso")
 
 
 def test_a_folder_that_may_not_be_looked_into_is_named(tmp_path, capsys, monkeypatch):
@@ -259,51 +246,24 @@ def test_a_folder_that_may_not_be_looked_into_is_named(tmp_path, capsys, monkeyp
 
     monkeypatch.setattr(Path, "stat", stat)
     arguments = ["train", *CARTPOLE, "--threads", "1", "--out", str(closed / "runs")]
-    refuse(arguments, capsys, "Permission denied", "choose another --out")
+    assert_refused(arguments, capsys, "Permission denied", "choose another --out")
     with pytest.raises(ChorusError, match=r"measured \(Permission denied\); choose another --out"):
         resources.free_disk_bytes(closed / "runs")
 
 
-@pytest.mark.parametrize("name", ["config.json", "meta.json"])
-def test_a_damaged_file_of_a_run_is_named(finished, tmp_path, capsys, name):
-    run = Path(shutil.copytree(finished, tmp_path / finished.name))
-    (run / name).write_text("{")
-    status = json.loads((run / "status.json").read_text())
-    (run / "status.json").write_text(json.dumps({**status, "state": "running"}))
-    refuse(["resume", str(run)], capsys, str(run / name), "cannot be read", "restore it")
-
-
 def test_a_path_that_cannot_be_written_is_refused_before_anything_is_said(tmp_path, capsys):
     (tmp_path / "file").write_text("in the way")
-    refuse(["train", *CARTPOLE, "--out", str(tmp_path / "file")], capsys, str(tmp_path / "file"), "another --out")
+    assert_refused(
+        ["train", *CARTPOLE, "--out", str(tmp_path / "file")], capsys, str(tmp_path / "file"), "another --out"
+    )
     if os.geteuid() != 0:
         (tmp_path / "closed").mkdir(mode=0o500)
-        refuse(["train", *CARTPOLE, "--out", str(tmp_path / "closed")], capsys, "Permission denied", "another --out")
+        assert_refused(
+            ["train", *CARTPOLE, "--out", str(tmp_path / "closed")], capsys, "Permission denied", "another --out"
+        )
     assert {"file", "closed"} >= set(listing(tmp_path))
     if Path("/proc").is_dir():
-        refuse(["train", *CARTPOLE, "--out", "/proc/x"], capsys, "/proc/x", "choose another --out")
-
-
-def test_a_finished_run_is_not_trained_again(finished, capsys):
-    before = listing(finished)
-    arguments = ["train", *RUNS["probe"], "--seed", "3", "--out", str(finished.parent)]
-    refuse(arguments, capsys, f"{finished} exists already and is finished", f"chorus evaluate {finished}", "--seed")
-    assert listing(finished) == before
-
-
-def test_a_run_that_has_not_ended_is_to_be_resumed_by_a_path_that_the_shell_understands(finished, tmp_path, capsys):
-    out = tmp_path / "my runs"
-    run = Path(shutil.copytree(finished, out / finished.name))
-    status = json.loads((run / "status.json").read_text())
-    (run / "status.json").write_text(json.dumps({**status, "state": "stopped"}))
-    arguments = ["train", *RUNS["probe"], "--seed", "3", "--out", str(out)]
-    refuse(arguments, capsys, f"{run} exists already and has not ended", f"chorus resume '{run}'")
-
-
-def test_the_next_command_quotes_a_path_with_spaces(finished, tmp_path, capsys):
-    run = Path(shutil.copytree(finished, tmp_path / "my runs" / finished.name))
-    assert main(["resume", str(run), "--quiet"]) == 0
-    assert f"next: chorus evaluate '{run}' --episodes 100\n" in capsys.readouterr().out
+        assert_refused(["train", *CARTPOLE, "--out", "/proc/x"], capsys, "/proc/x", "choose another --out")
 
 
 @pytest.mark.parametrize(
@@ -330,43 +290,6 @@ def test_a_film_without_pygame_is_refused_with_what_is_missing(monkeypatch):
         envs.render()
 
 
-def test_another_runs_directory_is_not_touched(finished, tmp_path, capsys):
-    run = Path(shutil.copytree(finished, tmp_path / finished.name))
-    config = json.loads((run / "config.json").read_text())
-    config["agent"]["discount"] = 0.5
-    (run / "config.json").write_text(json.dumps(config))
-    before = listing(run)
-    arguments = ["train", *RUNS["probe"], "--seed", "3", "--out", str(tmp_path)]
-    refuse(arguments, capsys, str(run), "another run's directory", "another --out")
-    assert listing(run) == before
-
-
-def test_a_directory_that_is_no_run_is_not_touched(finished, tmp_path, capsys):
-    (tmp_path / finished.name).mkdir()
-    (tmp_path / finished.name / "thesis.tex").write_text("years of work")
-    before = listing(tmp_path)
-    arguments = ["train", *RUNS["probe"], "--seed", "3", "--out", str(tmp_path)]
-    refuse(arguments, capsys, finished.name, "no run", "remove it, or choose another --out")
-    assert listing(tmp_path) == before
-
-
-@pytest.mark.parametrize(
-    ("arguments", "parts"),
-    [
-        (("--policy", "majority"), ("'majority'", "individual, aggregate, member_0, member_1")),
-        (("--policy", "member_2"), ("'member_2'", "member_0, member_1")),
-        (("--video", "film.avi"), ("film.avi", ".mp4")),
-        (("--video", "no/such/folder/film.mp4"), ("no/such/folder", "make it first")),
-        (("--episodes", "many"), ("'many'", "whole number")),
-    ],
-    ids=lambda case: " ".join(case),
-)
-def test_wrong_evaluations_are_refused(finished, capsys, arguments, parts):
-    before = listing(finished)
-    refuse(["evaluate", str(finished), *arguments], capsys, *parts)
-    assert listing(finished) == before
-
-
 @pytest.mark.slow
 def test_a_gpu_that_is_not_there_is_refused(tmp_path):
     done = chorus("train", *CARTPOLE, "--device", "gpu", "--out", tmp_path, JAX_PLATFORMS=None)
@@ -374,18 +297,3 @@ def test_a_gpu_that_is_not_there_is_refused(tmp_path):
     assert len(done.stderr.splitlines()) == 1
     assert "--device gpu" in done.stderr and "--device cpu" in done.stderr
     assert listing(tmp_path) == {}
-
-
-@pytest.mark.slow
-def test_a_run_in_use_by_another_process_is_not_touched(tmp_path, capsys):
-    process = background("train", *RUNS["probe"], "--total-steps", "200000", "--out", tmp_path)
-    try:
-        (run,) = wait_for(lambda: list(tmp_path.glob("[!.]*")), PATIENCE_SECONDS)
-        wait_for(lambda: in_the_middle_of_an_iteration(run), PATIENCE_SECONDS)
-        process.send_signal(signal.SIGSTOP)  # it keeps the lock, and nothing changes while we look
-        before = listing(run)
-        refuse(["resume", str(run)], capsys, str(run), "in use by another process", "wait for it or stop it")
-        assert listing(run) == before
-    finally:
-        process.kill()
-        process.wait()

@@ -19,7 +19,7 @@ from chorus.analysis.normalisation import (
     references_for,
 )
 from chorus.analysis.results import Results, Series
-from chorus.analysis.variants import NO_IDENTITY, changed_settings
+from chorus.analysis.variants import NO_IDENTITY, Variant, changed_settings
 from chorus.analysis.wording import plural
 from chorus.envs.atari_games import is_atari
 from chorus.runs.logs import FinalWindow
@@ -182,21 +182,26 @@ def find_warnings(context: AnalysisContext) -> list[str]:
     if outside := [env for env in results.envs if env not in context.normalisation.envs]:
         why = "; ".join(f"{env}: {context.normalisation.left_out.get(env)}" for env in outside)
         found.append(f"Not normalised, so only in their own figures: {why}.")
-    for variant in dataset.variants:
-        kinds: dict[str, list[str]] = {}
-        for env in filter(variant.by_env.__contains__, context.normalisation.envs):
-            network = [one for one in variant.by_env[env].items() if one[0].startswith("agent.torso.")]
-            kinds.setdefault(repr(network), []).append(env)
-        if len(kinds) > 1:
-            found.append(
-                f"Environments of different kinds, by their networks, are averaged: "
-                f"{'; '.join(map(', '.join, kinds.values()))}. Give the runs of one kind alone to have its answers."
-            )
-            break
+    kinds = max((kinds_averaged(context, variant) for variant in dataset.variants), key=len, default=[])
+    if len(kinds) > 1:
+        found.append(
+            f"Environments of different kinds, by their networks, are averaged: {'; '.join(map(', '.join, kinds))}. "
+            "Give the runs of one kind alone to have its answers."
+        )
     steps = {env: [f.last_step for s in results.series if (f := results.final(s, env))] for env in results.envs}
     if uneven := [env for env, last in steps.items() if max(last) > 1.05 * min(last)]:
         found.append(f"Algorithms are compared at different numbers of steps in {', '.join(uneven)}.")
     return found + window_warnings(results) + settings_warnings(dataset) + coverage_warnings(dataset)
+
+
+def kinds_averaged(context: AnalysisContext, variant: Variant) -> list[list[str]]:
+    """The environments over which a variant's scores are averaged, those with the same network together."""
+    kinds: dict[str, list[str]] = {}
+    for env in context.normalisation.envs:
+        if env in variant.by_env:
+            network = {path: x for path, x in variant.by_env[env].items() if path.startswith("agent.torso.")}
+            kinds.setdefault(repr(network), []).append(env)
+    return list(kinds.values())
 
 
 def settings_warnings(dataset: Dataset) -> list[str]:

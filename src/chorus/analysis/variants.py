@@ -209,22 +209,25 @@ def find_variants(runs: Sequence[Run]) -> tuple[Variant, ...]:
             groups.setdefault(repr([entries[p].get(path) for path in ("title", *paths)]), []).append(p)
         for members in groups.values():
             first = members[0]
-            by_env: dict[str, dict[str, Any]] = {}
-            for p in members:
-                if runs[p].env not in by_env:
-                    by_env[runs[p].env] = algorithm_settings(runs[p].config)
             labels = [one.label for path in paths if (one := identities[first].settings.get(path))]
             variants.append(
                 Variant(
                     label=", ".join(filter(None, [identities[first].title, *labels])),
                     preset=preset,
                     identity=identities[first],
-                    by_env=by_env,
+                    by_env=_settings_by_env([runs[p] for p in members]),
                     runs=tuple(members),
                     distinguishing=tuple((path, entries[first].get(path)) for path in paths),
                 )
             )
     return tuple(sorted(_with_unique_labels(_most_common_first(variants)), key=_order))
+
+
+def _settings_by_env(runs: Iterable[Run]) -> dict[str, dict[str, Any]]:
+    firsts: dict[str, Run] = {}
+    for run in runs:
+        firsts.setdefault(run.env, run)
+    return {env: algorithm_settings(run.config) for env, run in firsts.items()}
 
 
 def _most_common_first(variants: Sequence[Variant]) -> list[Variant]:

@@ -1,27 +1,20 @@
-"""Every algorithm by name, the paper's and those beside them, each as its difference from its parent.
+"""The algorithms of discrete actions: Double DQN, its ensembles, and what varies them."""
 
-Only here are names known.
-"""
+from dataclasses import replace
 
-from dataclasses import fields, replace
-
-from chorus.agents.agent import Learner
-from chorus.agents.critics import RandomSubset
-from chorus.agents.sac import SacLearner
 from chorus.config.presets import preset, with_agent, with_policies, with_replay
 from chorus.config.scales import ScaleRow
 from chorus.config.schema import RunConfig
 from chorus.ensemble.auxiliaries import Mico
 from chorus.ensemble.estimates import Quantile, Target
-from chorus.ensemble.losses import MainAndAuxiliary, QuantileHuber, Squared, TwiceHuber
+from chorus.ensemble.losses import QuantileHuber
 from chorus.ensemble.value_map import Cross, CrossOwn, Horizons
 from chorus.errors import ChorusError
-from chorus.networks.layers import Orthogonal, VarianceScaled
+from chorus.networks.layers import VarianceScaled
 from chorus.networks.torsos import ConvTorso, MLPTorso, Widened
 from chorus.replay.samplers import BootstrapMasked, OwnOnly, SelfOversampled
 from chorus.training.acting import AllButLast, Tandem, UniformEachStep
 from chorus.training.policies import (
-    MeanAction,
     Member,
     Observer,
     Policy,
@@ -89,7 +82,7 @@ def cerl_self_target(config: RunConfig, row: ScaleRow) -> RunConfig:
     return with_agent(config, value_map=CrossOwn())
 
 
-def _percent(config: RunConfig) -> str:
+def passive_percent(config: RunConfig) -> str:
     assert isinstance(config.acting, Tandem), "a tandem's acting rule"
     return f"{100 * config.acting.passive_share:g}%"
 
@@ -97,7 +90,7 @@ def _percent(config: RunConfig) -> str:
 @preset(
     "tandem",
     title="p%-tandem",
-    run_title=lambda config: f"{_percent(config)}-tandem",
+    run_title=lambda config: f"{passive_percent(config)}-tandem",
     titled={"acting.passive_share"},
     summary="two members learn from the same batches; the passive one gathers only a share p of the data",
     source="paper section 4; docs/equations.md E5",
@@ -294,84 +287,3 @@ def wide(config: RunConfig, row: ScaleRow) -> RunConfig:
 )
 def prior(config: RunConfig, row: ScaleRow) -> RunConfig:
     return with_agent(config, prior_scale=3.0)
-
-
-# By the paper's sampled actions, and by modes, which tell the ensemble's gain from that of less noise.
-_ALONE: dict[str, Policy] = {"individual": RandomMember(), "individual-mode": RandomMember(mode=True)}
-_TOGETHER: dict[str, Policy] = {"aggregate": MeanAction(), "aggregate-mode": MeanAction(mode=True)}
-
-
-@preset(
-    "sac",
-    title="SAC",
-    summary="one agent for continuous actions: the baseline of ensembles there",
-    source="paper section 3; docs/equations.md E19 to E21",
-    role="single",
-    group="sac",
-    fixes={"members"},
-    home="Hopper-v4",
-)
-def sac(config: RunConfig, row: ScaleRow) -> RunConfig:
-    common = {field.name: getattr(config.agent, field.name) for field in fields(Learner)}
-    agent = SacLearner(**{**common, "loss": Squared(), "initialization": Orthogonal()})
-    return replace(with_policies(config, _ALONE), agent=agent)
-
-
-@preset(
-    "sac-critics",
-    title="SAC, many critics",
-    run_title=lambda config: f"SAC, {getattr(config.agent, 'critics', 0)} critics",
-    titled={"agent.critics"},
-    summary="one policy with N critics: a target takes the lowest of two random ones, the policy follows the mean",
-    source="Chen et al. 2021 (REDQ), beyond the paper; docs/equations.md E26",
-    parent="sac",
-    fixes={"members"},
-)
-def sac_critics(config: RunConfig, row: ScaleRow) -> RunConfig:
-    """As many critics as the ensemble has members: an ensemble of critics beside an ensemble of agents."""
-    return with_agent(config, critics=row.members, critic_rule=RandomSubset())
-
-
-@preset(
-    "ensemble-sac",
-    title="Ensemble SAC",
-    summary="N SAC members act in turn, one episode each, and learn from all data",
-    source="paper section 3; docs/equations.md E19 to E21",
-    parent="sac",
-    role="ensemble",
-)
-def ensemble_sac(config: RunConfig, row: ScaleRow) -> RunConfig:
-    return with_agent(with_policies(config, _ALONE | _TOGETHER), members=row.members)
-
-
-@preset(
-    "ensemble-sac-cerl",
-    title="Ensemble SAC + CERL",
-    summary="every member's critics also learn the values of all the others' policies",
-    source="paper section 5; docs/equations.md E22",
-    parent="ensemble-sac",
-    role="cerl",
-)
-def ensemble_sac_cerl(config: RunConfig, row: ScaleRow) -> RunConfig:
-    return with_agent(config, value_map=Cross(), loss=MainAndAuxiliary(main=Squared(), auxiliary=TwiceHuber()))
-
-
-preset(
-    "ensemble-sac-cerl-self-target",
-    title="Ensemble SAC + CERL (self-target)",
-    summary="Ensemble SAC + CERL whose auxiliary heads bootstrap from their own critics",
-    source="paper figure 22; docs/equations.md E22",
-    parent="ensemble-sac-cerl",
-)(cerl_self_target)
-
-preset(
-    "sac-tandem",
-    title="SAC p%-tandem",
-    run_title=lambda config: f"SAC {_percent(config)}-tandem",
-    titled={"acting.passive_share"},
-    summary="two SAC members learn from the same batches; the passive one gathers only a share p of the data",
-    source="paper figure 8; docs/equations.md E5",
-    parent="ensemble-sac",
-    role="tandem",
-    fixes={"members", "acting"},
-)(tandem)
