@@ -23,8 +23,11 @@ def scalars(folder: Path) -> dict[str, dict[int, float]]:
 
 def wandb_records(run: Path) -> list[Any]:
     """Every record of the run's only offline folder, in order."""
+    import wandb
     from wandb.proto import wandb_internal_pb2
 
+    # A run's finish() returns before W&B's service has written the last block of its file; the service's end waits.
+    wandb.teardown()
     (file,) = run.glob("wandb/offline-run-*/run-*.wandb")
     return [wandb_internal_pb2.Record.FromString(content) for content in _contents(file.read_bytes())]
 
