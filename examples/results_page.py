@@ -104,7 +104,13 @@ def page(
     ]
     if chosen:
         context = make_context(chosen)
-        parts += ["## At the laptop scale\n", by_environment(context), moves(context), scores(context)]
+        parts += [
+            "## At the laptop scale\n",
+            by_environment(context),
+            moves(context),
+            scores(context),
+            variants(context),
+        ]
     if short:
         context = make_context(short)
         parts += ["## Shortened runs\n", settings_of_short_runs(short), by_environment(context), variants(context)]

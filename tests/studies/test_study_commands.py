@@ -17,7 +17,8 @@ from small_jobs import write_finished
 @pytest.mark.slow
 def test_one_plain_line_a_study_when_not_a_terminal(tmp_path, capsys):
     assert main(["list", "studies", "--scale", "smoke", "--out", str(tmp_path)]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert re.split(r" {2,}", head) == ["study", "what it shows", "runs ended", "shipped", "cost of what is left"]
     assert [line.split()[0] for line in lines[: len(STUDIES)]] == list(STUDIES)
     assert re.search(r"figure3 .*tandem.* 0 of 6 runs +.*(s|min) of one core", lines[1])
     assert "next: chorus reproduce" in lines[-1]

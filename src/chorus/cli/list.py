@@ -174,13 +174,13 @@ def _studies(args: argparse.Namespace) -> None:
     lines = study_lines(args.out, args.scale, device_for(args))
     console = Console()
     if console.is_terminal:
-        table = Table("study", "what it shows", "runs ended", "shipped", "cost of what is left", box=None)
+        table = Table(*_STUDY_COLUMNS, box=None)
         for line in lines:
             table.add_row(*line)
         console.print(table)
     else:
-        for name, title, progress, covered, cost in lines:
-            print(f"{name:<16} {title:<47} {progress:<18} {covered:<12} {cost}")
+        for name, title, ended, shipped, cost in (_STUDY_COLUMNS, *lines):
+            print(f"{name:<16} {title:<47} {ended:<18} {shipped:<12} {cost}")
     say(f"\n{_SHIPPED}")
     command = suggested("reproduce", "figure2", scale=args.scale, device=args.device, out=args.out)
     say(f"{args.scale} scale, runs in {args.out}; next: {unbroken(command)}")
@@ -198,6 +198,7 @@ def study_lines(out: Path, scale: "Scale", device: str | None) -> list[tuple[str
     return found
 
 
+_STUDY_COLUMNS = ("study", "what it shows", "runs ended", "shipped", "cost of what is left")
 _SHIPPED = (
     "shipped: how many of a study's runs are in results/ of the source tree; docs/results.md says what they show. "
     "`chorus reproduce` makes its own runs."
