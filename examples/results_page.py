@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from chorus.analysis import contrasts, drawings, markdown
+from chorus.analysis.ablations import MEASURED, draw_ablations, find_ablations
 from chorus.analysis.bootstrap import IntervalEstimate
 from chorus.analysis.context import AnalysisContext, make_context
-from chorus.analysis.effects import VERDICT_WORDS, Term, measure, minus
+from chorus.analysis.effects import VERDICT_WORDS, Effect
 from chorus.analysis.figures import Drawing
 from chorus.analysis.grouping import ComparisonGroup, find_comparison_groups, find_sweep_axes
 from chorus.analysis.ledger import count_words, evaluate
@@ -20,9 +21,9 @@ from chorus.analysis.ledger.writing import all_claims_text, excluded, in_short
 from chorus.analysis.loading import Dataset, load_runs, select_runs
 from chorus.analysis.manifest import make_manifest
 from chorus.analysis.members import MEASURES, movements
-from chorus.analysis.results import DIVERSITIES, Series
+from chorus.analysis.results import Series
 from chorus.analysis.shipped import DATA, find_answers, to_json
-from chorus.analysis.variants import Variant, is_default, section
+from chorus.analysis.variants import is_default, section
 from chorus.analysis.wording import number, plural, written
 from chorus.config.env_rows import row_of
 from chorus.envs.registry import describe
@@ -78,7 +79,7 @@ def write(results: Path = RESULTS, docs: Path = DOCS, package: Path = PACKAGE) -
     write_text(results / "manifest.json", json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
     chosen, short = PLACE.select(dataset), SHORT.select(dataset)
     found = dict(find_figures(chosen)) if chosen else {}
-    found |= {f"short-{name}": figure for name, figure in (sweeps(make_context(short)) if short else ())}
+    found |= {f"short-{name}": figure for name, figure in (find_variant_figures(short) if short else ())}
     figures = docs / "figures"
     for old in figures.glob("results-*.svg"):
         old.unlink()
@@ -191,36 +192,25 @@ def moves(context: AnalysisContext) -> str:
 
 def variants(context: AnalysisContext) -> str:
     """Every other variant beside the plain ensemble or single agent that it is most like."""
-    rows = []
-    for group in find_comparison_groups(context.results):
-        for variant in group.variants:
-            single = variant.members == 1
-            alone = group.alone(variant)
-            plain = (alone.variant if alone else None) if single else group.plain(variant)
-            if plain is not None and variant.role != "tandem":
-                rows.append(beside(context, variant, plain))
-    head = ["variant", "beside", "members", "vote", "vote entropy of members", "seeds"]
+    rows = [
+        [one.variant.label, one.plain.label, *map(effect_cell, one.effects), str(len(one.variant.runs))]
+        for one in find_ablations(context)
+    ]
+    head = ["variant", "beside", *MEASURED, "seeds"]
     text = (
         "### Variants\n\nDifferences from the algorithm beside which a variant stands, with 95 % intervals; **bold** "
         "where at least three seeds exclude zero. They are not corrected for the number of rows: of twenty, one is "
-        "expected to be bold by chance. For a single agent *members* is the agent itself.\n\n"
+        "expected to be bold by chance. *Together* is the vote or the mean action. *Diversity* is the vote entropy in "
+        "nats, or the action distance. For a single agent *members* is the agent itself.\n\n"
     )
     return f"{text}{markdown.table(head, rows)}\n" if rows else ""
 
 
-def beside(context: AnalysisContext, variant: Variant, plain: Variant) -> list[str]:
-    """A row of differences in members, vote and diversity."""
-    pairs = {policy: (Series(variant, policy), Series(plain, policy)) for policy in ("individual", "aggregate")}
-    both = [minus(*pairs["individual"]), minus(*pairs["aggregate"])]
-    first, second = pairs["individual"]
-    if variant.members > 1:
-        both.append((Term(1.0, first, DIVERSITIES[0]), Term(-1.0, second, DIVERSITIES[0])))
-    effects = [*(measure(context, terms) for terms in both), *([None] if variant.members == 1 else [])]
-    cells = [
-        "" if e is None else f"**{with_interval(e.estimate)}**" if e.estimate.settled else with_interval(e.estimate)
-        for e in effects
-    ]
-    return [variant.label, plain.label, *cells, str(len(variant.runs))]
+def effect_cell(effect: Effect | None) -> str:
+    if effect is None:
+        return ""
+    text = with_interval(effect.estimate)
+    return f"**{text}**" if effect.estimate.settled else text
 
 
 def with_interval(found: IntervalEstimate) -> str:
@@ -268,17 +258,21 @@ def find_figures(dataset: Dataset) -> Iterator[tuple[str, Figure]]:
             if group.single and group.ensemble and group.tandem:
                 gaps = contrasts.tandem_gaps(context, group.single, group.ensemble, group.tandem)
                 yield from drawn(f"{subject}-gaps", "the gap within the tandem and that of the ensemble", gaps)
-        # Variants were run in fewer environments: their figures show those alone.
-        every = of_arms(dataset, subject, main_only=False)
-        yield from sweeps(make_context(every) if every else context)
+    yield from find_variant_figures(dataset)
 
 
-def sweeps(context: AnalysisContext) -> Iterator[tuple[str, Figure]]:
-    """A figure per swept setting."""
-    relative = context.normalised_by_single_agent()
-    for axis in find_sweep_axes(relative.results):
-        subject = axis.lines[0][0].group
-        yield from drawn(f"{subject}-{axis.name}", axis.style.title, contrasts.sweep(relative, axis))
+def find_variant_figures(dataset: Dataset) -> Iterator[tuple[str, Figure]]:
+    """All variants at a glance and a figure per swept setting, in the environments that have variants."""
+    for subject in SUBJECTS:
+        own = of_arms(dataset, subject, main_only=False)
+        if own is None:
+            continue
+        context = make_context(own)
+        every = draw_ablations(list(find_ablations(context)))
+        yield from drawn(f"{subject}-variants", "every variant of the ensemble", every)
+        relative = context.normalised_by_single_agent()
+        for axis in find_sweep_axes(relative.results):
+            yield from drawn(f"{subject}-{axis.name}", axis.style.title, contrasts.sweep(relative, axis))
 
 
 def drawn(name: str, title: str, drawing: Drawing | None) -> Iterator[tuple[str, Figure]]:

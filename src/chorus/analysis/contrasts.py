@@ -185,15 +185,16 @@ def _sweep_column(
     scores: list[figures.Line] = []
     below: dict[str, list[figures.Line]] = {}
     for line in axis.lines:
-        # The line has the colour of its default value, which is that of the algorithm's curves.
-        name, first = axis.line_label(line), min(line, key=lambda v: v.changes)
+        # The line has the colour of its main value, which is that of the algorithm's curves.
+        name, first = axis.line_label(line), min(line, key=lambda v: v.rank)
         for policy in dict.fromkeys(p for v in line for p in swept_policies(context, v, modes)):
             label = Series(first, policy).label.replace(first.label, name)
             points = [(axis.value(v), score_estimate(context, Series(v, policy), envs)) for v in line]
             scores.append(_line(label, context.palette.style(first, policy), points))
         for measure in DIVERSITIES if axis.path != CAPACITY else ():
             points = [(axis.value(v), diversity_estimate(context, measure, v, envs)) for v in line]
-            if any(found for _, found in points):
+            # Single agents have no diversity, whatever they logged.
+            if any(found for _, found in points) and any(v.members > 1 for v in line):
                 # Diversity is measured on the states of the individual policy, so it has that policy's style.
                 label = Series(first, "individual").label.replace(first.label, name)
                 style = context.palette.style(first, "individual")

@@ -83,6 +83,7 @@ def by_single_agent(results: Results, references: dict[str, Reference]) -> Norma
     tops: dict[str, float] = {}
     left_out: dict[str, str] = {}
     names: dict[str, list[str]] = {}
+    titles: dict[str, None] = {}
     for env in results.envs:
         single = single_agent(results, env)
         final = results.final(single, env) if single else None
@@ -96,14 +97,17 @@ def by_single_agent(results: Results, references: dict[str, Reference]) -> Norma
             continue
         floors[env], tops[env] = floor, top
         names.setdefault(single.label, []).append(env)
-    name = next(iter(names)) if len(names) == 1 else "the single agent"
-    who = name if len(names) == 1 else f"{name} ({'; '.join(f'{n} in {_listing(e)}' for n, e in names.items())})"
+        titles[single.variant.title] = None
+    # An axis has room for the algorithm; the sentence names its settings as well.
+    title = next(iter(titles)) if len(titles) == 1 else "the single agent"
+    each = "; ".join(f"{name} in {_listing(envs)}" for name, envs in names.items())
+    who = next(iter(names)) if len(names) == 1 else f"the single agent ({each})"
     unknown = [env for env in floors if env not in references]
     zero = "a random policy" if len(unknown) < len(floors) else "a return of zero"
     exception = f" (a return of zero in {_listing(unknown)})" if 0 < len(unknown) < len(floors) else ""
     return Normalisation(
         kind="single",
-        axis=f"score ({name} = 1)",
+        axis=f"score ({title} = 1)",
         meaning=f"0 is {zero}{exception}, 1 the mean final score of {who}",
         envs=tuple(floors),
         apply=lambda env, scores: linear_score(scores, floors[env], tops[env]),

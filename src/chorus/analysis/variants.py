@@ -123,6 +123,11 @@ class Variant:
         return sum(one.changed for path, one in settings.items() if path not in ("scale", "hyperparameters"))
 
     @property
+    def rank(self) -> tuple[int, int]:
+        """The main variant of several has the lowest rank: the fewest changed settings, and then the most runs."""
+        return self.changes, -len(self.runs)
+
+    @property
     def is_smoke(self) -> bool:
         """Whether its runs only show that everything works."""
         return self.settings.get("scale") == "smoke"

@@ -101,8 +101,12 @@ def interval_estimates(
     direction: Mapping[str, str] | None = None,
     x_label: str = "",
     columns: int = 1,
+    zero: bool = False,
 ) -> Drawing:
-    """One panel per aggregate with one dot and interval per series; `x_label` stands for the name of a single one."""
+    """One panel per aggregate with one dot and interval per series; `x_label` stands for the name of a single one.
+
+    `zero` draws a line at zero, for differences.
+    """
     count = max(len(entries) for entries in panels.values())
     across = min(columns, len(panels))
     down = -(-len(panels) // across)
@@ -139,6 +143,8 @@ def interval_estimates(
             axes.set_title(f"{name} {note}".strip(), fontsize=9)
         axes.xaxis.set_major_locator(MaxNLocator(5 if across > 1 else "auto", steps=[1, 2, 5, 10]))
         vertical_grid_only(axes)
+        if zero:
+            zero_line(axes, horizontal=False)
         soften(axes)
     return drawing
 

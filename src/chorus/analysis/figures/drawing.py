@@ -26,6 +26,8 @@ from chorus.components import short_number
 _CAPTION_LETTERS_PER_INCH = 18
 _LEGEND_LETTERS_PER_INCH = 15.5
 _LEGEND_HANDLE_LETTERS = 7  # the room of a line and its margins
+# A legend with more rows makes its figure higher, by inches per row, so that the panels keep their size.
+_LEGEND_ROWS, _LEGEND_ROW_INCHES = 3, 0.19
 Value = str | float | int | None
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -161,9 +163,10 @@ def add_legend(drawing: Drawing) -> None:
         labels = shorten_apart([name.lstrip("_") or "unnamed" for name in drawing.styles], 48)
         room = round(drawing.figure.get_figwidth() * _LEGEND_LETTERS_PER_INCH)
         entry = max(map(len, labels)) + _LEGEND_HANDLE_LETTERS
-        legend = drawing.figure.legend(
-            handles, labels, loc="outside lower center", ncols=max(1, min(len(labels), room // entry)), handlelength=2.4
-        )
+        columns = max(1, min(len(labels), room // entry))
+        more_rows = max(0, -(-len(labels) // columns) - _LEGEND_ROWS)
+        drawing.figure.set_figheight(drawing.figure.get_figheight() + more_rows * _LEGEND_ROW_INCHES)
+        legend = drawing.figure.legend(handles, labels, loc="outside lower center", ncols=columns, handlelength=2.4)
         legend.set_gid("legend")
 
 

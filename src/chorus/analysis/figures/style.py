@@ -62,8 +62,8 @@ class Palette:
     def __init__(self, variants: Sequence[Variant]) -> None:
         taken: set[int] = set()
         self._colours: dict[str, tuple[int, str]] = {}
-        # The variant with the default settings has the colour of its role, whatever else was swept.
-        for variant in sorted(variants, key=lambda v: v.changes):
+        # The main variant of a role has its colour, whatever else was swept.
+        for variant in sorted(variants, key=lambda v: v.rank):
             wanted = ROLE_COLOUR.get(variant.role)
             free = [c for c in range(len(LIGHT)) if c not in taken]
             reserved = {ROLE_COLOUR.get(v.role) for v in variants}

@@ -295,7 +295,7 @@ def _ends(e: Evidence, preset: str, path: str) -> tuple[Series | None, Series | 
     own = [v for v in e.group.variants if v.preset == preset and v.number(path) is not None]
     if not own:
         return None
-    usual = min(own, key=lambda v: (v.changes, -len(v.runs)))
+    usual = min(own, key=lambda v: v.rank)
     line = [v for v in own if v is usual or (v.distance(usual) == 1 and v.number(path) != usual.number(path))]
     line.sort(key=lambda v: v.number(path) or 0.0)
     return (e.series(line[0], INDIVIDUAL), e.series(line[-1], INDIVIDUAL)) if len(line) > 1 else None

@@ -70,7 +70,7 @@ class Evidence:
         ]
         if not own:
             return ()
-        centre = min(own, key=lambda v: (v.changes, -len(v.runs)))
+        centre = min(own, key=lambda v: v.rank)
         other = [axis for axis in SWEPT if axis != path]
         fitting = [v for v in own if all(v.number(a) == centre.number(a) for a in other)]
         values = sorted({v.number(path) or 0.0 for v in fitting})
