@@ -90,10 +90,36 @@ def test_a_missing_run_is_left_out() -> None:
     # task means 2, 4, 1
     assert aggregates.mean(ragged) == pytest.approx(7 / 3)
     assert aggregates.median(ragged) == pytest.approx(2.0)
-    # sorted 0 1 2 3 4, one dropped at either end: (1 + 2 + 3) / 3 = 2
-    assert aggregates.iqm(ragged) == pytest.approx(2.0)
-    # min(score, 1): 1 1 0 1 1 -> gap 1/5
-    assert aggregates.optimality_gap(ragged) == pytest.approx(0.2)
+    # min(score, 1): task means 1, 1, 1/2 -> gap 1 - 5/6
+    assert aggregates.optimality_gap(ragged) == pytest.approx(1 / 6)
+
+
+def test_tasks_weigh_the_same_whatever_their_numbers_of_runs() -> None:
+    ragged = np.array([[1.0, 4.0, 0.0], [3.0, np.nan, 2.0]])
+    # 5 runs of 3 tasks: runs weigh 5/6, 5/3 and 5/6; sorted 0 1 2 3 4 with the weights 5/6 5/6 5/6 5/6 5/3 end at
+    # 5/6 10/6 15/6 20/6 5; between 5/4 and 15/4 lie 0, 5/12, 5/6, 5/6, 5/12 of them:
+    # (5/12 x 1 + 5/6 x 2 + 5/6 x 3 + 5/12 x 4) / (5/2) = (75/12) / (5/2) = 5/2
+    assert aggregates.iqm(ragged) == pytest.approx(2.5)
+    # Many runs of a task do not outvote another task: pooled, the IQM of 0 0 0 0 0 0 4 4 would be 0.
+    many = np.full((6, 2), np.nan)
+    many[:, 0], many[:2, 1] = 0.0, 4.0
+    assert aggregates.iqm(many) == pytest.approx(2.0)
+
+
+@given(st.lists(st.integers(1, 6), min_size=1, max_size=5), st.integers(0, 2**31))
+def test_counts_agree_with_explicit_resampling_where_tasks_have_different_numbers_of_runs(
+    runs: list[int], seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    scores, built = (np.full((max(runs), len(runs)), np.nan) for _ in range(2))
+    counts = np.zeros((*scores.shape, 1), int)
+    for task, count in enumerate(runs):
+        scores[:count, task] = rng.integers(-3, 4, size=count)
+        rows = rng.integers(count, size=count)
+        built[:count, task] = scores[rows, task]
+        np.add.at(counts[:, task, 0], rows, 1)
+    for aggregate in aggregates.AGGREGATES.values():
+        assert aggregate(scores, counts) == pytest.approx([float(aggregate(built))])
 
 
 def test_unusable_matrices_are_refused() -> None:

@@ -141,3 +141,16 @@ def test_a_single_run_has_no_interval() -> None:
     assert not intervals.mean_difference([1.0], [2.0, 3.0], paired=False).has_interval
     with pytest.raises(ValueError, match="same runs"):
         intervals.difference(np.ones((2, 2)), np.ones((3, 2)), paired=True)
+
+
+@both
+@pytest.mark.parametrize("runs", [(10, 3, 3, 3, 3), (10, 10, 5, 5, 5)])
+def test_iqms_where_environments_have_different_numbers_of_seeds(noise: str, runs: tuple[int, ...]) -> None:
+    """The intervals are wider than they need be, never too narrow."""
+    studies = [environments(noise, max(runs), seed) for seed in (1, 2)]
+    for scores in studies:
+        for env, count in enumerate(runs):
+            scores[:, count:, env] = np.nan
+    x, y = map(intervals.iqm_influence, studies)
+    assert 0.94 <= share_covered([x], x.value, true_iqm(noise)) <= 0.99
+    assert 0.94 <= share_covered([x, y], x.value - y.value, 0.0) <= 0.99

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from synthetic_runs import MINATAR, SyntheticRun
+from synthetic_runs import MINATAR, SyntheticRun, write_study
 
 from chorus.analysis.bootstrap import IntervalEstimate
-from chorus.analysis.context import AnalysisContext, make_context
+from chorus.analysis.context import AnalysisContext, find_warnings, make_context
 from chorus.analysis.effects import Effect, Term, holm, measure, minus, ratio, trend
 from chorus.analysis.loading import load_runs
 from chorus.analysis.normalisation import Reference
@@ -135,3 +135,31 @@ def test_a_ratio_has_fiellers_interval(tmp_path: Path) -> None:
     members = Series(variant(context, "Bootstrapped DQN"), "individual")
     found = ratio(context, minus(Series(tandem, "active"), Series(tandem, "passive")), minus(single, members))
     assert (found.value, found.low, found.high) == pytest.approx((4 / 3, 4 / 5.267, 4 / 0.733), rel=1e-2)
+
+
+def test_a_first_seed_in_a_second_game_hides_no_answer(tmp_path: Path) -> None:
+    write_study(tmp_path / "first", presets=("double-dqn", "bootstrapped-dqn"), envs=MINATAR[:1], seeds=5)
+    write_study(tmp_path / "second", presets=("double-dqn", "bootstrapped-dqn"), envs=MINATAR[1:2], seeds=1)
+    context = make_context(load_runs([tmp_path]))
+    (single,), (members,) = context.results.find("single", "individual"), context.results.find("ensemble", "individual")
+    effect = measure(context, minus(members, single))
+    assert effect is not None and effect.envs == MINATAR[:1] and effect.verdict(-1) == "yes"
+    both = measure(context, minus(members, single), envs=MINATAR[:2])
+    assert both is not None and both.envs == MINATAR[:2] and both.verdict(-1) == "unsettled"
+    (said,) = [text for text in find_warnings(context) if "leave out" in text]
+    assert said.startswith(f"Answers leave out {MINATAR[1]}, with fewer than 3 seeds")
+
+
+def test_a_game_with_many_seeds_does_not_decide_for_games_with_few(tmp_path: Path) -> None:
+    """Ten seeds of the first game at +5 and three of each other one at -5: two of three games are worse."""
+    for env, seeds, change in ((MINATAR[0], 10, 5.0), (MINATAR[1], 3, -5.0), (MINATAR[2], 3, -5.0)):
+        for seed in range(seeds):
+            wiggle = 0.1 * (seed % 3)
+            SyntheticRun(env=env, seed=seed, level={"individual": 10.0 + wiggle}).write(tmp_path)
+            level = {"individual": 10.0 + change + wiggle, "aggregate": 10.0}
+            SyntheticRun("bootstrapped-dqn", env, seed, level).write(tmp_path)
+    context = make_context(load_runs([tmp_path]))
+    (single,), (members,) = context.results.find("single", "individual"), context.results.find("ensemble", "individual")
+    effect = measure(context, minus(members, single))
+    assert effect is not None and effect.estimate.value < 0
+    assert (effect.estimate.runs, effect.estimate.most_runs) == (3, 10)

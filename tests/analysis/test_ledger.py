@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from chorus.analysis.ledger import all_claims, evaluate, to_json, to_markdown
 from chorus.analysis.ledger.checks import AtLeast, Contrast, Differs, NoEffect, NoGain, Outcome, combine
 from chorus.analysis.ledger.evidence import Evidence
 from chorus.analysis.ledger.table import CHECKS, TESTS
-from chorus.analysis.ledger.writing import excluded
+from chorus.analysis.ledger.writing import excluded, in_short
 from chorus.analysis.loading import load_runs
 from chorus.analysis.variants import MEMBERS
 from chorus.cli.claims import settle_command
@@ -178,3 +179,32 @@ def test_a_study_whose_runs_are_there_is_not_proposed_again(monkeypatch: pytest.
 def test_a_folder_that_is_none_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["claims", str(tmp_path / "nowhere"), "-o", str(tmp_path / "out")]) == 2
     assert "nowhere is not a folder" in capsys.readouterr().err and not (tmp_path / "out").exists()
+
+
+def test_commands_name_a_scale_that_is_not_the_default(tmp_path: Path) -> None:
+    """Claim 41 needs more games than MinAtar has."""
+    write_study(tmp_path, envs=MINATAR[:1], seeds=1)
+    entries = {entry.claim.number: entry for entry in evaluate(load_runs([tmp_path]))}
+    assert entries[41].command == "chorus reproduce figure2 --scale paper"
+    assert entries[16].command == "chorus reproduce figure18"
+
+
+def test_in_short_names_a_single_environment_and_the_range_of_seeds(tmp_path: Path) -> None:
+    usual = ("double-dqn", "bootstrapped-dqn")
+    write_study(tmp_path / "first", presets=usual, envs=MINATAR[:1], seeds=3)
+    line = in_short(evaluate(load_runs([tmp_path])))
+    assert re.search(rf"\*\*3\.\*\* .* \(3 seeds, {MINATAR[0]}, laptop\)", line)
+    write_study(tmp_path / "second", presets=usual, envs=MINATAR[1:2], seeds=5)
+    line = in_short(evaluate(load_runs([tmp_path])))
+    assert re.search(
+        r"\*\*3\.\*\* .*; expected sign in 2 of 2 environments \(3 to 5 seeds, 2 environments, laptop\)", line
+    )
+
+
+def test_in_short_says_why_a_settled_number_settles_nothing(tmp_path: Path) -> None:
+    """Claim 5 is about some tasks and not all, so one task cannot settle it."""
+    for preset, level in (("sac", 10.0), ("ensemble-sac", 15.0)):
+        for seed in range(5):
+            own = {"individual": level + 0.1 * seed, "aggregate": level + 0.1 * seed}
+            SyntheticRun(preset, "Hopper-v4", seed, own).write(tmp_path)
+    assert "return; it takes at least two environments (5 seeds, Hopper-v4" in in_short(evaluate(load_runs([tmp_path])))

@@ -115,3 +115,59 @@ def test_the_share_of_games_that_a_single_agent_hardly_plays(tmp_path: Path, har
         level = {"individual": random if number < hard else human}
         SyntheticRun(env=env, level=level).write(tmp_path)
     assert judged(tmp_path, 41).status == status
+
+
+def test_one_game_in_which_the_vote_is_better_says_nothing_of_most(tmp_path: Path) -> None:
+    """Claim 4: members are worse in the only game in which the vote gains."""
+    games_ = MINATAR[:2]
+    levels(
+        tmp_path,
+        dict.fromkeys(games_, 10.0),
+        {games_[0]: {"individual": 5.0, "aggregate": 16.0}, games_[1]: {"individual": 9.0, "aggregate": 6.0}},
+    )
+    (outcome,) = judged(tmp_path, 4).outcomes
+    assert outcome.status == "unsettled" and outcome.envs == games_[:1]
+    assert outcome.note == "in 1 of 1 environment where it applies; it takes at least 2"
+    assert outcome.estimate is not None and outcome.estimate.value == pytest.approx(-5.0)
+
+
+@pytest.mark.parametrize(("passive", "status"), [(4.0, "agrees"), (10.0, "unsettled")])
+def test_a_gap_within_the_tandem_must_be_there_to_be_larger(tmp_path: Path, passive: float, status: str) -> None:
+    """Claim 10: members are better than SAC, so any passive member leaves the larger gap; 10 against 10 is none."""
+    for preset, level in (("sac", {"individual": 10.0}), ("ensemble-sac", {"individual": 15.0})):
+        for seed in range(5):
+            SyntheticRun(preset, "Hopper-v4", seed, {**level, "aggregate": 15.0}, noise=0.1).write(tmp_path)
+    for seed in range(5):
+        noise = 0.2 * (seed - 2)
+        level = {"active": 10.0 + noise, "passive": passive - noise}
+        SyntheticRun("sac-tandem", "Hopper-v4", seed, level).write(tmp_path)
+    gap, gaps = judged(tmp_path, 10).outcomes
+    assert (gap.what, gap.status) == ("active − passive", status) and gaps.status == "agrees"
+    assert judged(tmp_path, 10).status == status
+
+
+def test_a_setting_with_which_nothing_is_learnt_says_nothing_of_the_curse(tmp_path: Path) -> None:
+    """Claim 44: with the larger epsilon of the optimizer the curse is gone, because the single agent is at 4 of 10."""
+    for option, single, members in (({}, 10.0, 6.0), ({"optimizer_epsilon": 1.5e-2}, 4.0, 4.0)):
+        for seed in range(5):
+            for preset, level in (("double-dqn", single), ("bootstrapped-dqn", members)):
+                name = f"{preset}-{single}-{seed}"
+                own = {"individual": level + 0.01 * seed, "aggregate": level}
+                SyntheticRun(preset, seed=seed, level=own, options=option, name=name).write(tmp_path)
+    outcomes = {outcome.what.rpartition(" the ")[2]: outcome for outcome in judged(tmp_path, 44).outcomes}
+    found = outcomes["optimizer's epsilon"]
+    assert found.status == "unsettled" and "hardly learns" in found.note
+    assert found.estimate is not None and found.estimate.low > 0
+
+
+def test_an_answer_that_disagrees_at_another_scale_is_named(tmp_path: Path) -> None:
+    """Claim 3: the vote gains in whole runs of one game, and loses in shortened ones of another."""
+    for env, iterations, vote in ((MINATAR[0], 12, 15.0), (MINATAR[1], 5, 5.0)):
+        for seed in range(4):
+            own = {"individual": 10.0 + 0.1 * seed, "aggregate": vote}
+            SyntheticRun(
+                "bootstrapped-dqn", env, seed, own, iterations=iterations, iteration_steps=480_000 // 12
+            ).write(tmp_path)
+    outcome, *_ = judged(tmp_path, 3).outcomes
+    assert outcome.status == "agrees" and outcome.scale == "laptop"
+    assert outcome.note.startswith(f"disagrees in {MINATAR[1]} (laptop, shortened runs): -5.")

@@ -4,8 +4,8 @@ A resample is a table of how often each run was drawn. Every aggregate takes the
 [runs, tasks, resamples], and returns one number per resample. A missing run is NaN and is never drawn.
 
 For a full matrix the definitions are those of Agarwal et al. (2021), "Deep reinforcement learning at the edge of the
-statistical precipice". The IQM and the optimality gap pool runs and tasks, so a task with fewer runs has less weight.
-Mean and median average over runs first, so every task has the same weight.
+statistical precipice". Every task has the same weight, also where tasks have different numbers of runs: otherwise the
+task with the most runs would decide alone what is said of all.
 """
 
 from typing import Protocol
@@ -55,15 +55,22 @@ def median(scores: ArrayLike, counts: np.ndarray | None = None) -> np.ndarray:
 def iqm(scores: ArrayLike, counts: np.ndarray | None = None) -> np.ndarray:
     """The interquartile mean: the mean of all runs x tasks without the lowest and the highest quarter.
 
-    Of n scores, floor(n / 4) are dropped at either end: of 5 x 55 = 275 scores 68 and 68, so 139 remain. Scores are
-    sorted once. The sorted scores of a resample are then blocks of equal numbers, which end at the cumulated counts.
+    Of n scores, floor(n / 4) are dropped at either end: of 5 x 55 = 275 scores 68 and 68, so 139 remain. Where tasks
+    have different numbers of runs, scores are weighted (`run_weights`), and a quarter of the weight is dropped.
+
+    Scores are sorted once. The sorted scores of a resample are then blocks of equal numbers, which end at the cumulated
+    counts.
     """
     matrix, drawn, total = _prepare(scores, counts)
     flat = matrix.ravel()
     order = np.argsort(flat)[: np.isfinite(flat).sum()]  # NaN sorts last
-    dropped = total // 4
+    weights = run_weights(matrix)
+    dropped = trimmed(weights)
     kept = total - 2 * dropped
-    ends = drawn.reshape(len(flat), -1)[order].astype(np.int16 if total < 2**15 else np.int64)
+    if isinstance(dropped, float):
+        ends = (drawn * weights[:, :, None]).reshape(len(flat), -1)[order]
+    else:
+        ends = drawn.reshape(len(flat), -1)[order].astype(np.int16 if total < 2**15 else np.int64)
     for score in range(1, len(ends)):  # row by row is six times faster than cumsum across rows
         ends[score] += ends[score - 1]
     np.clip(ends, dropped, total - dropped, out=ends)
@@ -75,9 +82,20 @@ def iqm(scores: ArrayLike, counts: np.ndarray | None = None) -> np.ndarray:
 
 def optimality_gap(scores: ArrayLike, counts: np.ndarray | None = None, goal: float = 1.0) -> np.ndarray:
     """The mean shortfall of scores from `goal`; a score above it has none."""
-    matrix, drawn, total = _prepare(scores, counts)
-    capped = np.nan_to_num(np.minimum(matrix, goal)).ravel()
-    return _result(goal - capped @ drawn.reshape(matrix.size, -1) / total, counts)
+    return goal - mean(np.minimum(score_matrix(scores), goal), counts)
+
+
+def run_weights(scores: np.ndarray) -> np.ndarray:
+    """The weight of each run, zero where it is missing: all tasks weigh the same and runs one on average."""
+    present = np.isfinite(scores)
+    runs = present.sum(axis=-2, keepdims=True)
+    return present * (runs.sum(axis=-1, keepdims=True) / (runs.shape[-1] * runs))
+
+
+def trimmed(weights: np.ndarray) -> int | float:
+    """The weight that the IQM drops at either end: a whole number of runs if all weigh one, or else a quarter."""
+    total = int((weights > 0).sum(axis=(-2, -1)).max())
+    return total // 4 if np.all((weights == 0) | (weights == 1)) else total / 4
 
 
 def probability_of_improvement(

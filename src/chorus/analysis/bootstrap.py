@@ -30,12 +30,16 @@ Rng = np.random.Generator
 
 @dataclass(frozen=True)
 class IntervalEstimate:
-    """A value, its interval (NaN if there is only one run), and the number of runs behind it."""
+    """A value, its interval (NaN if there is only one run), and the number of runs behind it.
+
+    Over several environments `runs` is the smallest number of one of them, and `most_runs` the largest.
+    """
 
     value: float
     low: float
     high: float
     runs: int
+    most_runs: int = 0
 
     @property
     def has_interval(self) -> bool:

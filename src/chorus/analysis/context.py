@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from chorus.analysis import figures
-from chorus.analysis.bootstrap import Rng
+from chorus.analysis.bootstrap import FEWEST_RUNS, Rng
 from chorus.analysis.comparisons import Band
 from chorus.analysis.figures.style import LineStyle, Palette
 from chorus.analysis.loading import Dataset
@@ -182,6 +182,11 @@ def find_warnings(context: AnalysisContext) -> list[str]:
     if outside := [env for env in results.envs if env not in context.normalisation.envs]:
         why = "; ".join(f"{env}: {context.normalisation.left_out.get(env)}" for env in outside)
         found.append(f"Not normalised, so only in their own figures: {why}.")
+    if few := envs_with_few_seeds(dataset):
+        found.append(
+            f"Answers leave out {', '.join(few)}, with fewer than {FEWEST_RUNS} seeds of an algorithm that has more in "
+            "other environments."
+        )
     kinds = max((kinds_averaged(context, variant) for variant in dataset.variants), key=len, default=[])
     if len(kinds) > 1:
         found.append(
@@ -192,6 +197,16 @@ def find_warnings(context: AnalysisContext) -> list[str]:
     if uneven := [env for env, last in steps.items() if max(last) > 1.05 * min(last)]:
         found.append(f"Algorithms are compared at different numbers of steps in {', '.join(uneven)}.")
     return found + window_warnings(results) + settings_warnings(dataset) + coverage_warnings(dataset)
+
+
+def envs_with_few_seeds(dataset: Dataset) -> list[str]:
+    """Environments in which a variant has too few runs for an answer, while it has enough in others."""
+    few: dict[str, None] = {}
+    for variant in dataset.variants:
+        counts = Counter(dataset.runs[run].env for run in variant.runs)
+        if max(counts.values()) >= FEWEST_RUNS:
+            few |= {env: None for env, count in counts.items() if count < FEWEST_RUNS}
+    return sorted(few)
 
 
 def kinds_averaged(context: AnalysisContext, variant: Variant) -> list[list[str]]:

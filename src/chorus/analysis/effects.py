@@ -126,11 +126,14 @@ def measure(
 ) -> Effect | None:
     """The effect over the environments that all terms share; None if there is none.
 
-    `reference` is the position of the term whose score is the reference.
+    Without `envs`, environments with too few seeds count only if there are no others, so that a first seed in a new
+    environment does not hide what many seeds have settled elsewhere. `reference` is the position of the term whose
+    score is the reference.
     """
     results, normalisation = context.results, context.normalisation
-    allowed = normalisation.envs if envs is None else envs
-    shared = tuple(env for env in results.envs if env in allowed and all(_final(results, t, env) for t in terms))
+    if envs is None:
+        envs = shared_envs(context, terms, FEWEST_RUNS) or shared_envs(context, terms)
+    shared = tuple(env for env in results.envs if env in envs and all(_final(results, t, env) for t in terms))
     if not terms or not shared:
         return None
     other = terms[0].measure
@@ -141,7 +144,7 @@ def measure(
         matrices = [normalised_matrix(results, term.series, shared, normalisation) for term in terms]
     blocks = [_block(results, term, shared) for term in terms]
     weights = [term.weight for term in terms]
-    runs = intervals.fewest_runs(matrices)
+    runs, most_runs = intervals.runs_between(matrices)
     found = intervals.combine([middle.influence(m) for m in matrices], weights, blocks, runs)
     levels = [float(middle.of(matrix)) for matrix in matrices]
     base = levels[min(reference, len(levels) - 1)]
@@ -155,7 +158,7 @@ def measure(
     return Effect(
         terms=tuple(terms),
         envs=shared,
-        estimate=IntervalEstimate(value, low, high, runs),
+        estimate=IntervalEstimate(value, low, high, runs, most_runs),
         p_value=found.p_value,
         unit=other.axis if other else "return" if len(shared) == 1 else normalisation.axis,
         centre=middle.name,
@@ -164,12 +167,10 @@ def measure(
     )
 
 
-def well_known(context: AnalysisContext, terms: Sequence[Term]) -> tuple[str, ...] | None:
-    """The environments with enough seeds of all terms; None if there are none. A first seed in a new environment must
-    not hide what many have settled in others."""
+def shared_envs(context: AnalysisContext, terms: Sequence[Term], seeds: int = 1) -> tuple[str, ...]:
+    """The environments with at least so many seeds of all terms."""
     finals = {env: [_final(context.results, term, env) for term in terms] for env in context.normalisation.envs}
-    enough = (env for env, own in finals.items() if all(f and len(f.values) >= FEWEST_RUNS for f in own))
-    return tuple(enough) or None
+    return tuple(env for env, own in finals.items() if all(f and len(f.values) >= seeds for f in own))
 
 
 def ratio(context: AnalysisContext, above: Sequence[Term], below: Sequence[Term]) -> IntervalEstimate:

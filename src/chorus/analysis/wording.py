@@ -26,6 +26,11 @@ def seeds_between(counts: Sequence[int]) -> str:
     return plural(most, "seed") if fewest == most else f"{fewest} to {most} seeds"
 
 
+def seeds_of(found: IntervalEstimate) -> str:
+    """The seeds behind an estimate: of the environment with fewest to that with most."""
+    return seeds_between((found.runs, max(found.runs, found.most_runs)))
+
+
 def number(value: float) -> str:
     """About three digits, never in powers of ten."""
     size = abs(value)
@@ -57,8 +62,8 @@ def share_of(found: IntervalEstimate, whole: float) -> IntervalEstimate:
 def interval(found: IntervalEstimate, shown: Callable[[float], str] = signed) -> str:
     """`95 % interval +0.51 to +2.3, 5 seeds`, or why there is none."""
     if not found.has_interval:
-        return f"{plural(found.runs, 'seed')}, so no interval"
-    return f"95 % interval {shown(found.low)} to {shown(found.high)}, {plural(found.runs, 'seed')}"
+        return f"{seeds_of(found)}, so no interval"
+    return f"95 % interval {shown(found.low)} to {shown(found.high)}, {seeds_of(found)}"
 
 
 def written(found: IntervalEstimate) -> tuple[str, str]:

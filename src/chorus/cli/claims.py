@@ -120,8 +120,6 @@ def ledger_table(entries: "Sequence[Entry]") -> "Table":
     from rich.table import Table
     from rich.text import Text
 
-    from chorus.analysis.ledger.writing import effect_text
-
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column("", justify="right")
     table.add_column("claim", ratio=1)
@@ -138,5 +136,14 @@ def ledger_table(entries: "Sequence[Entry]") -> "Table":
         seeds = str(estimate.runs) if estimate else ""
         envs = str(len(outcome.envs)) if outcome and outcome.envs else ""
         number, text = str(entry.claim.number), Text(entry.claim.text)
-        table.add_row(number, text, status, effect_text(outcome), seeds, envs, outcome.scale if outcome else "")
+        effect = (outcome.effect or outcome.note) if outcome else ""
+        table.add_row(
+            number,
+            text,
+            status,
+            (outcome.effect or outcome.note) if outcome else "",
+            seeds,
+            envs,
+            outcome.scale if outcome else "",
+        )
     return table

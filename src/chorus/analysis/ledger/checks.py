@@ -15,13 +15,14 @@ from chorus.analysis.bootstrap import CONFIDENCE, FEWEST_RUNS, IntervalEstimate
 from chorus.analysis.context import AnalysisContext
 from chorus.analysis.contrasts import find_gaps
 from chorus.analysis.costs import comparable_times
-from chorus.analysis.effects import Effect, Verdict, by_environment, measure, well_known
+from chorus.analysis.effects import Effect, Verdict, by_environment, measure
 from chorus.analysis.figures.gaps import gap_correlation
 from chorus.analysis.intervals import difference
 from chorus.analysis.ledger.evidence import Terms
 from chorus.analysis.normalisation import by_human, references_for
 from chorus.analysis.results import Series, stack_ragged
 from chorus.analysis.variants import Variant
+from chorus.analysis.wording import plural
 
 Status = Literal["agrees", "disagrees", "negligible", "unsettled", "missing"]
 STATUS_WORDS: dict[Status, str] = {
@@ -50,6 +51,21 @@ class Outcome:
     scale: str = ""
     """The scale of its runs, as the ledger says it."""
 
+    @property
+    def effect(self) -> str:
+        """The number, `-0.31 (-0.38 to -0.24)`; ratios have no sign. Empty where there is none."""
+        found = self.estimate
+        if found is None:
+            return ""
+        form = "{:.3g}" if self.unit.startswith("ratio") else "{:+.3g}"
+        value, low, high = (form.format(number) for number in (found.value, found.low, found.high))
+        return f"{value} ({low} to {high})" if found.has_interval else value
+
+    @property
+    def where(self) -> str:
+        """The environment, or how many there are."""
+        return self.envs[0] if len(self.envs) == 1 else plural(len(self.envs), "environment") if self.envs else ""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Check(ABC):
@@ -71,10 +87,16 @@ class Contrast(Check):
     terms: Terms | None
     sign: int = 1
     reference: int = 1
+    objection: str = ""
+    """Why the effect would not mean what the claim says; then nothing is settled."""
 
     def judge(self, context: AnalysisContext) -> Outcome:
-        effect = _measure(context, self.terms, self.reference)
-        return self.missing() if effect is None else self.outcome(context, effect)
+        effect = measure(context, self.terms or (), reference=self.reference)
+        if effect is None:
+            return self.missing()
+        if self.objection:
+            return _outcome(self.what, effect, "unsettled", self.objection)
+        return self.outcome(context, effect)
 
     def outcome(self, context: AnalysisContext, effect: Effect) -> Outcome:
         found = _outcome(self.what, effect, self.status(effect), self.note(context, effect))
@@ -176,7 +198,7 @@ class InMost(Contrast):
         needed = int(np.ceil(self.share * len(verdicts)))
         yes, possible = verdicts.count("yes"), verdicts.count("yes") + verdicts.count("unsettled")
         status: Status = "agrees" if yes >= needed else "disagrees" if possible < needed else "unsettled"
-        note = f"settled in {yes} of {len(verdicts)} environments, {needed} are needed"
+        note = f"settled in {yes} of {plural(len(verdicts), 'environment')}, and it takes {needed}"
         return _outcome(self.what, effect, status, note)
 
 
@@ -196,23 +218,27 @@ class SomeNotAll(Contrast):
 
 @dataclass(frozen=True, kw_only=True)
 class OnlyWith(Contrast):
-    """Where `given` is positive, the effect is said to be negative in most environments."""
+    """In most environments in which `given` is positive, the effect is said to have its sign."""
 
     given: Terms | None
+    fewest: int = 2
 
     def outcome(self, context: AnalysisContext, effect: Effect) -> Outcome:
-        condition = _measure(context, self.given)
+        condition = measure(context, self.given or ())
         if condition is None:
             return self.missing()
-        gains = by_environment(context, condition)
-        each = by_environment(context, effect)
-        verdicts = [
-            each[env].verdict(self.sign) for env, one in gains.items() if one.verdict(1) == "yes" and env in each
-        ]
+        where = tuple(env for env, one in by_environment(context, condition).items() if one.verdict(1) == "yes")
+        there = measure(context, effect.terms, reference=self.reference, envs=where) if where else None
+        if there is None:
+            return _outcome(self.what, effect, "unsettled", "it applies in no environment")
+        verdicts = [one.verdict(self.sign) for one in by_environment(context, there).values()]
         yes, no = verdicts.count("yes"), verdicts.count("no") + verdicts.count("negligible")
         half = len(verdicts) / 2
-        status: Status = "agrees" if verdicts and yes > half else "disagrees" if no >= half > 0 else "unsettled"
-        return _outcome(self.what, effect, status, f"in {yes} of {len(verdicts)} environments where it applies")
+        status: Status = "agrees" if yes > half else "disagrees" if no >= half else "unsettled"
+        note = f"in {yes} of {plural(len(verdicts), 'environment')} where it applies"
+        if len(verdicts) < self.fewest:
+            return _outcome(self.what, there, "unsettled", f"{note}; it takes at least {self.fewest}")
+        return _outcome(self.what, there, status, note)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -249,10 +275,14 @@ class CostRatio(Check):
     first: Series | None
     second: Series | None
     most: float
+    members: int | None = None
+    """The size of the paper's ensemble, on which the ratio depends."""
 
     def judge(self, context: AnalysisContext) -> Outcome:
         if self.first is None or self.second is None:
             return self.missing()
+        if self.members and self.first.variant.members != self.members:
+            return self.missing(f"the paper's ensemble has {self.members} members, not {self.first.variant.members}")
         times = comparable_times(context, self.first.variant, self.second.variant)
         if not times:
             return self.missing("no timings of both on one kind of processor were recorded")
@@ -303,11 +333,6 @@ def combine(outcomes: Sequence[Outcome]) -> Status:
     if against or found & {"missing", "unsettled"}:
         return "unsettled"
     return "negligible" if "negligible" in found else "agrees"
-
-
-def _measure(context: AnalysisContext, terms: Terms | None, reference: int = 1) -> Effect | None:
-    """The effect over the environments with enough seeds, or, if there are none, over all."""
-    return measure(context, terms, reference=reference, envs=well_known(context, terms)) if terms else None
 
 
 def _outcome(what: str, effect: Effect, status: Status, note: str = "") -> Outcome:

@@ -69,7 +69,9 @@ def tandem_gap_at_least(e: Evidence) -> list[Check]:
 
 
 def tandem_gap_larger(e: Evidence) -> list[Check]:
-    return [Contrast(what=_GAPS, terms=_gap_of_gaps(e), reference=3)]
+    """Without a gap within the tandem there is nothing that could be larger."""
+    gap = Contrast(what="active − passive", terms=_tandem_gap(e))
+    return [gap, Contrast(what=_GAPS, terms=_gap_of_gaps(e), reference=3)]
 
 
 def gaps_correlate(e: Evidence) -> list[Check]:
@@ -177,11 +179,14 @@ def cerl_costs_little(e: Evidence) -> list[Check]:
 
 
 def ensembles_cost(e: Evidence) -> list[Check]:
-    plain = CostRatio(what="ensemble / single agent", first=e.role("ensemble"), second=e.single, most=2.5)
+    """The paper's ratios are those of ten members."""
+    ensemble, shared = e.role("ensemble"), e.shared("bootstrapped-dqn")
     if e.continuous:
-        return [plain]
-    shared = CostRatio(what="shared / single agent", first=e.shared("bootstrapped-dqn"), second=e.single, most=1.5)
-    return [CostRatio(what="ensemble / single agent", first=e.role("ensemble"), second=e.single, most=1.75), shared]
+        return [CostRatio(what="ensemble / single agent, SAC", first=ensemble, second=e.single, most=2.5, members=10)]
+    return [
+        CostRatio(what="ensemble / single agent", first=ensemble, second=e.single, most=1.75, members=10),
+        CostRatio(what="shared / single agent", first=shared, second=e.single, most=1.5, members=10),
+    ]
 
 
 def against_plain(preset: str, kind: type[Contrast] = NoGain) -> Callable[[Evidence], list[Check]]:
@@ -275,19 +280,21 @@ def sampling_noise(e: Evidence) -> list[Check]:
 
 def hyperparameters_matter(e: Evidence) -> list[Check]:
     axes = {"exploration.decay_steps": "epsilon decay", "agent.optimizer.epsilon": "optimizer's epsilon"}
-    return [
-        Differs(what=f"change of members − single agent with the {name}", terms=_change_of_curse(e, path))
-        for path, name in axes.items()
-    ]
+    return [_change_of_curse(e, path, name) for path, name in axes.items()]
 
 
-def _change_of_curse(e: Evidence, path: str) -> Terms | None:
-    """Members minus single agent with the largest value of a setting, minus the same with the smallest."""
+def _change_of_curse(e: Evidence, path: str, name: str) -> Check:
+    """Members minus single agent with the largest value of a setting, minus the same with the smallest.
+
+    Where a single agent hardly learns, there is no curse to be seen, whatever the setting does to it.
+    """
+    what = f"change of members − single agent with the {name}"
     members, single = (_ends(e, preset, path) for preset in ("bootstrapped-dqn", "double-dqn"))
     if members is None or single is None:
-        return None
+        return Differs(what=what, terms=None)
     low, high = (difference(first, second) for first, second in zip(members, single, strict=True))
-    return weighted((1.0, high), (-1.0, low))
+    objection = "" if e.comparable_levels(*single) else "with one of the values the single agent hardly learns"
+    return Differs(what=what, terms=weighted((1.0, high), (-1.0, low)), objection=objection)
 
 
 def _ends(e: Evidence, preset: str, path: str) -> tuple[Series | None, Series | None] | None:

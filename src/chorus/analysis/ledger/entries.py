@@ -143,7 +143,15 @@ def _judge(claim: Claim, group: str, contexts: Mapping[Place, AnalysisContext]) 
         [(place, replace(outcome, scale=place.words)) for outcome in claim.judge(context, group)]
         for place, context in contexts.items()
     )
-    return [min(same, key=_shortage) for same in zip(*everywhere, strict=True)]
+    return [_with_objections(min(same, key=_shortage), same) for same in zip(*everywhere, strict=True)]
+
+
+def _with_objections(chosen: tuple[Place, Outcome], same: Sequence[tuple[Place, Outcome]]) -> tuple[Place, Outcome]:
+    """A check that disagrees at another place must not be hidden by the place that decides."""
+    place, outcome = chosen
+    against = [other for _, other in same if other.status == "disagrees" and outcome.status != "disagrees"]
+    notes = [f"disagrees in {o.where} ({o.scale}): {o.effect}" for o in against]
+    return place, replace(outcome, note="; ".join(filter(None, [outcome.note, *notes])))
 
 
 def _shortage(judged: tuple[Place, Outcome]) -> int:
@@ -159,7 +167,8 @@ def _unsettled(judged: Sequence[tuple[Place, Outcome]]) -> list[tuple[Place, Out
 
 
 def _by_study(claim: Claim, scale: str, seeds: int | None) -> tuple[str, str]:
-    return f"chorus reproduce {claim.studies[0]}", ""
+    more = "" if scale == "laptop" else f" --scale {scale}"
+    return f"chorus reproduce {claim.studies[0]}{more}", ""
 
 
 def _seeds(outcomes: Sequence[Outcome]) -> int | None:

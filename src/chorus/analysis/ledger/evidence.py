@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from chorus.analysis.context import AnalysisContext
 from chorus.analysis.effects import Term, minus, trend
 from chorus.analysis.grouping import ComparisonGroup, find_comparison_groups, nearest
@@ -100,6 +102,17 @@ class Evidence:
         same = [v for v in self.group.variants if v.role == "single" and v.number(CAPACITY) == variant.number(CAPACITY)]
         single = nearest(variant, same)
         return difference(members, Series(single, INDIVIDUAL) if single else None)
+
+    def comparable_levels(self, first: Series | None, second: Series | None, share: float = 0.5) -> bool:
+        """Whether in each environment of both the lower mean score is at least this share of the higher one."""
+        if first is None or second is None:
+            return False
+        apply = self.context.normalisation.apply
+        for env in self.context.shared_envs(first, second):
+            levels = [float(np.nanmean(apply(env, self.results.score_matrix(s, (env,))))) for s in (first, second)]
+            if min(levels) < share * max(levels):
+                return False
+        return True
 
     def diversity(self, variant: Variant | None) -> Terms | None:
         """The measure of diversity that the variant recorded."""

@@ -8,7 +8,7 @@ from chorus.analysis import markdown
 from chorus.analysis.bootstrap import IntervalEstimate
 from chorus.analysis.ledger.checks import STATUS_WORDS, Outcome, Status
 from chorus.analysis.ledger.entries import Entry
-from chorus.analysis.wording import plural
+from chorus.analysis.wording import seeds_of
 
 # Headings of the claims by their statuses, in this order.
 _HEADINGS: dict[Status, str] = {
@@ -26,16 +26,6 @@ def count_words(entries: Iterable[Entry]) -> str:
     for entry in entries:
         counts[entry.words] = counts.get(entry.words, 0) + 1
     return ", ".join(f"{words}: {count}" for words, count in counts.items())
-
-
-def effect_text(outcome: Outcome | None) -> str:
-    """The number of a check, `-0.31 (-0.38 to -0.24)`, or why there is none; ratios have no sign."""
-    found = outcome.estimate if outcome else None
-    if outcome is None or found is None:
-        return outcome.note if outcome else ""
-    form = "{:.3g}" if outcome.unit.startswith("ratio") else "{:+.3g}"
-    value, low, high = (form.format(number) for number in (found.value, found.low, found.high))
-    return f"{value} ({low} to {high})" if found.has_interval else value
 
 
 def open_commands(entries: Sequence[Entry]) -> dict[tuple[str, str], list[int]]:
@@ -102,9 +92,9 @@ def all_claims_text(entries: Sequence[Entry]) -> str:
 
 def _claim_cells(entry: Entry) -> list[str]:
     outcome = entry.deciding
-    effect = f"{effect_text(outcome)} {outcome.unit}".strip() if outcome else ""
-    seeds = str(outcome.estimate.runs) if outcome and outcome.estimate else ""
-    envs = str(len(outcome.envs)) if outcome and outcome.envs else ""
+    effect = _effect_and_note(outcome) if outcome else ""
+    seeds = seeds_of(outcome.estimate).rpartition(" ")[0] if outcome and outcome.estimate else ""
+    envs = outcome.where if outcome else ""
     cost = f" ({entry.cost})" if entry.cost else ""
     settle = f"`{entry.command}`{cost}" if entry.command else "; ".join(f"`{test}`" for test in entry.claim.tests)
     what = [str(entry.claim.number), entry.claim.text, entry.claim.source, f"**{entry.words}**"]
@@ -115,7 +105,11 @@ def _claim_cells(entry: Entry) -> list[str]:
 def _check_lines(entry: Entry) -> list[str]:
     return [
         f"- {entry.claim.number}. {outcome.what}: {STATUS_WORDS[outcome.status]}"
-        + (f": {effect_text(outcome)} ({outcome.scale})" if outcome.estimate else "")
+        + (
+            f": {outcome.effect} ({', '.join(filter(None, [outcome.where, outcome.scale]))})"
+            if outcome.estimate
+            else ""
+        )
         + (f"; {outcome.note}" if outcome.note else "")
         for outcome in entry.outcomes
     ]
@@ -137,15 +131,20 @@ def _sentence(entry: Entry) -> str:
     head = f"**{entry.claim.number}.** {entry.claim.text}"
     if outcome is None:
         return f"{head}: `{entry.command}`" if entry.command else head
-    where = plural(len(outcome.envs), "environment") if outcome.envs else ""
-    seeds = plural(outcome.estimate.runs, "seed") if outcome.estimate else ""
-    basis = ", ".join(filter(None, [seeds, where, outcome.scale]))
-    what = f"{outcome.what}: " if outcome.what else ""
-    said = f"{what}{effect_text(outcome)} {outcome.unit}".strip() if outcome.estimate else outcome.note
-    text = f"{head}. {said} ({basis})" if basis else f"{head}. {said}"
+    seeds = seeds_of(outcome.estimate) if outcome.estimate else ""
+    basis = ", ".join(filter(None, [seeds, outcome.where, outcome.scale]))
+    what = f"{outcome.what}: " if outcome.what and outcome.estimate else ""
+    said = f"{head}. {what}{_effect_and_note(outcome)}{f' ({basis})' if basis else ''}"
     if entry.status == "unsettled" and outcome.estimate:
-        return f"{text}; excluded: {excluded(outcome.estimate, outcome.unit)}"
-    return text
+        said += f"; excluded: {excluded(outcome.estimate, outcome.unit)}"
+    return f"{said}. Note: {entry.claim.note}" if entry.claim.note else said
+
+
+def _effect_and_note(outcome: Outcome) -> str:
+    """The number with its unit, and what else decides."""
+    return "; ".join(
+        filter(None, [f"{outcome.effect} {outcome.unit}".strip() if outcome.estimate else "", outcome.note])
+    )
 
 
 def excluded(found: IntervalEstimate, unit: str = "") -> str:
