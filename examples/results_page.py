@@ -4,47 +4,49 @@ python examples/results_page.py
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
-from chorus.analysis import contrasts, drawings, markdown
-from chorus.analysis.ablations import MEASURED, draw_ablations, find_ablations
-from chorus.analysis.bootstrap import IntervalEstimate
+from chorus.analysis import markdown
+from chorus.analysis.ablations import MEASURED, find_ablations
+from chorus.analysis.bootstrap import FEWEST_RUNS, IntervalEstimate
 from chorus.analysis.context import AnalysisContext, make_context
-from chorus.analysis.effects import VERDICT_WORDS, Effect
-from chorus.analysis.figures import Drawing
-from chorus.analysis.grouping import ComparisonGroup, find_comparison_groups, find_sweep_axes
+from chorus.analysis.effects import NEGLIGIBLE, VERDICT_WORDS, Effect, by_environment, measure, minus
+from chorus.analysis.grouping import find_comparison_groups
 from chorus.analysis.ledger import count_words, evaluate
 from chorus.analysis.ledger.entries import Place
 from chorus.analysis.ledger.writing import all_claims_text, excluded, in_short
-from chorus.analysis.loading import Dataset, load_runs, select_runs
+from chorus.analysis.loading import Dataset, load_runs
 from chorus.analysis.manifest import make_manifest
-from chorus.analysis.members import MEASURES, movements
+from chorus.analysis.members import CERL, MEASURES, Movement, movements
+from chorus.analysis.overview import (
+    MAIN,
+    Figure,
+    find_figures,
+    find_variant_figures,
+    main_series,
+    subject_of,
+)
 from chorus.analysis.results import Series
 from chorus.analysis.shipped import DATA, find_answers, to_json
-from chorus.analysis.variants import is_default, section
-from chorus.analysis.wording import number, plural, written
+from chorus.analysis.wording import number, percent, plural, seeds_of, written
 from chorus.config.env_rows import row_of
 from chorus.envs.registry import describe
 from chorus.files import write_text
-from chorus.runs.logs import Run
 
 ROOT = Path(__file__).parent.parent
 RESULTS, DOCS = ROOT / "results", ROOT / "docs"
 PACKAGE = ROOT / "src" / "chorus" / "data"
 PLACE = Place("laptop", shortened=False, comparable=True)
 SHORT = Place("laptop", shortened=True, comparable=True)
-MAIN = ("single", "ensemble", "cerl", "tandem")
-# Parts of the paper's subject, by the group of their algorithms.
-SUBJECTS = {"dqn": "games", "sac": "continuous control"}
 
 HEAD = """# What the runs say
 
 <!-- Written by `python examples/results_page.py` from the runs in results/. -->
 
-The paper's claims, judged by the runs that ship with Chorus. Nothing on this page is written by hand: `python
-examples/results_page.py` makes it from `results/`, and so do
+The paper's claims, judged by the runs that ship with Chorus. No number, verdict or figure on this page is written by
+hand: `python examples/results_page.py` makes them from `results/`, and so do
 
 ```
 chorus claims results                         # the ledger
@@ -55,21 +57,12 @@ python examples/evidence.py --dry-run         # what is still to be run
 """
 
 
-# The settings of shortened runs, by the group of their algorithms.
-SHORT_RUNS = {
-    "dqn": "the setting of the [demo](demo.md), Space Invaders, 36,000 steps, 32 dense units, N = 10 and a replay of "
-    "4,000 transitions. It was chosen, on other seeds, because the curse shows in it.",
-    "sac": "Hopper, 20,000 steps, a fifth of the laptop scale, with N = 5 and a replay of 4,000 transitions. It was "
-    "chosen, with one other seed, because SAC learns something there in so few steps; in HalfCheetah it does not. A "
-    "final score is the mean of the second half of a run, so it includes learning.",
+# Why shortened runs have their settings, by the group of their algorithms.
+WHY_SHORT = {
+    "dqn": "The setting of the [demo](demo.md), which was chosen, on other seeds, because the curse shows in it.",
+    "sac": "It was chosen, with one other seed, because SAC learns something there in so few steps; in HalfCheetah it "
+    "does not. A final score is the mean of the last evaluations, so it includes learning.",
 }
-
-
-class Figure(NamedTuple):
-    """A drawing and its heading on the page."""
-
-    title: str
-    drawing: Drawing
 
 
 def write(results: Path = RESULTS, docs: Path = DOCS, package: Path = PACKAGE) -> None:
@@ -78,8 +71,8 @@ def write(results: Path = RESULTS, docs: Path = DOCS, package: Path = PACKAGE) -
     manifest = make_manifest(dataset, results)
     write_text(results / "manifest.json", json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
     chosen, short = PLACE.select(dataset), SHORT.select(dataset)
-    found = dict(find_figures(chosen)) if chosen else {}
-    found |= {f"short-{name}": figure for name, figure in (find_variant_figures(short) if short else ())}
+    found = {one.name: one for one in (find_figures(chosen) if chosen else ())}
+    found |= {f"short-{one.name}": one for one in (find_variant_figures(short) if short else ())}
     figures = docs / "figures"
     for old in figures.glob("results-*.svg"):
         old.unlink()
@@ -107,14 +100,15 @@ def page(
         context = make_context(chosen)
         parts += [
             "## At the laptop scale\n",
-            by_environment(context),
+            by_question(context),
+            cerl_in_words(context),
             moves(context),
             scores(context),
             variants(context),
         ]
     if short:
         context = make_context(short)
-        parts += ["## Shortened runs\n", settings_of_short_runs(short), by_environment(context), variants(context)]
+        parts += ["## Shortened runs\n", settings_of_short_runs(context), by_question(context), variants(context)]
     parts += [f"## All claims\n\n{all_claims_text(entries)}\n", figure_part(figures), provenance(manifest)]
     return "\n".join(filter(None, parts))
 
@@ -125,28 +119,47 @@ def extent(chosen: Dataset | None, short: Dataset | None) -> str:
     of = row_of(describe("MinAtar/Asterix-v1"), "laptop", "code")
     sentences = (
         f"{plural(whole, 'run')} so far at the **laptop scale**: MinAtar stands for Atari, with N = {of.members}, "
-        f"{of.total:,} steps, a replay of {of.buffer:,} transitions and MinAtar's standard network; HalfCheetah, "
-        "Hopper and Walker2d stand for the paper's four tasks ([scales](scales.md)).",
-        f"{plural(shortened, 'run')} with [fewer steps](#shortened-runs) judge what those cannot." if shortened else "",
+        f"{of.total:,} steps, a replay of {of.buffer:,} transitions and MinAtar's standard network "
+        "([scales](scales.md)).",
+        f"{plural(shortened, 'run')} with [fewer steps](#shortened-runs) judge the checks that whole runs do not cover."
+        if shortened
+        else "",
         "What holds at this scale may not hold at the paper's, and the other way round.",
         "Training times are those of a CPU, on which members take turns; the paper's are those of a GPU.",
         "All is judged by the [rule of all verdicts](report.md#verdicts): an effect is settled if its 95 % interval "
         "excludes zero, unless a claim has [a rule of its own](claims.md).",
-        "Seeds were added in rounds with a look at the answers between them, for which no interval is corrected: one "
-        "that just excludes zero is a little less sure than it says.",
+        "Seeds were added in rounds, and the answers were read between rounds. Intervals are not corrected for this, "
+        "so one that barely excludes zero is less certain than 95 %.",
+        f"Environments with fewer than {FEWEST_RUNS} seeds of an algorithm are left out where others have more.",
         "A difference over several environments is in scores: 1 is the single agent, 0 a random policy.",
     )
     return " ".join(filter(None, sentences)) + "\n"
 
 
-def settings_of_short_runs(short: Dataset) -> str:
-    groups = {section(run.meta, "identity").get("group") for run in short.runs}
-    lines = [f"- *{SUBJECTS[group].capitalize()}*: {text}" for group, text in SHORT_RUNS.items() if group in groups]
-    head = "These runs judge the checks for which there are fewer than three seeds of whole runs."
+def settings_of_short_runs(context: AnalysisContext) -> str:
+    """Environment and changed settings of each group of algorithms."""
+    lines = []
+    for group in find_comparison_groups(context.results):
+        centre = group.ensemble or (group.single.variant if group.single else None)
+        name = group.variants[0].group
+        if centre is None or name not in WHY_SHORT:
+            continue
+        changed = [path for path, one in centre.identity.settings.items() if one.changed and "." in path]
+        values = [f"`{path}` {shown(value)}" for path in changed if (value := centre.settings.get(path)) is not None]
+        said = f"N = {centre.members} in {', '.join(sorted(centre.by_env))}. {WHY_SHORT[name]}"
+        lines.append(f"- *{subject_of(name).capitalize()}*: {said} Settings that it changes: {', '.join(values)}.")
+    head = "Checks with fewer than three seeds of whole runs are judged by these."
     return "\n".join([head, "", *lines, ""])
 
 
-def by_environment(context: AnalysisContext) -> str:
+def shown(value: Any) -> str:
+    """A setting as a reader expects it: 36,000 and 32, not 36000 and [32]."""
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ", ".join(map(shown, value))
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def by_question(context: AnalysisContext) -> str:
     """The main questions in each environment, with what is excluded where nothing is settled."""
     rows = [
         [
@@ -155,7 +168,7 @@ def by_environment(context: AnalysisContext) -> str:
             answer.where,
             f"**{VERDICT_WORDS[answer.verdict]}**",
             with_interval(answer.estimate),
-            str(answer.estimate.runs),
+            seed_count(answer.estimate),
             excluded(answer.estimate) if answer.verdict == "unsettled" else "",
         ]
         for answer in find_answers(context)
@@ -165,17 +178,38 @@ def by_environment(context: AnalysisContext) -> str:
     return f"{text}{markdown.table(head, rows)}\n" if rows else ""
 
 
+def cerl_in_words(context: AnalysisContext) -> str:
+    """Game by game whether CERL helps its members, and what moves with it."""
+    lines = []
+    for group in find_comparison_groups(context.results):
+        if not (group.cerl and group.ensemble):
+            continue
+        gain = measure(context, minus(Series(group.cerl, "individual"), Series(group.ensemble, "individual")))
+        found = [one for one in movements(context, group) if one.what == CERL]
+        for env, effect in by_environment(context, gain).items() if gain else ():
+            verdict = {"yes": "higher", "no": "lower", "negligible": "as high"}.get(effect.verdict(1), "not settled")
+            own = [
+                Movement(one.measure, one.what, by_environment(context, one.effect)[env])
+                for one in found
+                if env in one.effect.envs
+            ]
+            moved = "; ".join(f"{one.measure.name} {one.words} ({with_interval(one.effect.estimate)})" for one in own)
+            lines.append(f"- *{env}*: return of members **{verdict}**, {with_interval(effect.estimate)}; {moved}.")
+    head = "### Where CERL helps its members, and what moves with it\n\nMembers with CERL minus plain ones:\n"
+    return "\n".join([head, *lines, ""]) if lines else ""
+
+
 def moves(context: AnalysisContext) -> str:
     """Which measures of the members move with the curse and with CERL."""
     rows = [
         [
-            SUBJECTS.get(group.variants[0].group, group.variants[0].group),
+            subject_of(group.variants[0].group),
             move.measure.name,
             move.what,
             f"**{move.words}**",
             *(f"{level:.3g}" for level in move.effect.levels),
             with_interval(move.effect.estimate),
-            str(move.effect.estimate.runs),
+            seed_count(move.effect.estimate),
             str(len(move.effect.envs)),
         ]
         for group in find_comparison_groups(context.results)
@@ -186,21 +220,24 @@ def moves(context: AnalysisContext) -> str:
         for one in MEASURES
     ]
     head = ["", "measure", "comparison", "", "first", "second", "difference (95 % interval)", "seeds", "environments"]
-    lines = ["### What moves inside the members", "", *meanings, "", markdown.table(head, rows), ""]
+    rule = f"A measure *hardly moves* if the interval lies within ±{percent(NEGLIGIBLE)} of the second value."
+    lines = ["### What moves inside the members", "", *meanings, "", rule, "", markdown.table(head, rows), ""]
     return "\n".join(lines) if rows else ""
 
 
 def variants(context: AnalysisContext) -> str:
     """Every other variant beside the plain ensemble or single agent that it is most like."""
     rows = [
-        [one.variant.label, one.plain.label, *map(effect_cell, one.effects), str(len(one.variant.runs))]
+        [one.variant.label, one.plain.label, *map(effect_cell, one.effects), seed_count(one.effects[0].estimate)]
         for one in find_ablations(context)
+        if one.effects[0] and not (one.variant.role in MAIN and one.variant.changes == 0)
     ]
     head = ["variant", "beside", *MEASURED, "seeds"]
     text = (
-        "### Variants\n\nDifferences from the algorithm beside which a variant stands, with 95 % intervals; **bold** "
-        "where at least three seeds exclude zero. They are not corrected for the number of rows: of twenty, one is "
-        "expected to be bold by chance. *Together* is the vote or the mean action. *Diversity* is the vote entropy in "
+        "### Variants\n\nDifferences from the algorithm beside which a variant stands, in returns (over several "
+        "environments in scores), with 95 % intervals; **bold** where an interval of at least three seeds excludes "
+        "zero. They are not corrected for the number of rows: if nothing differed, one of twenty would be bold by "
+        "chance. *Together* is the vote or the mean action. *Diversity* is the vote entropy in "
         "nats, or the action distance. For a single agent *members* is the agent itself.\n\n"
     )
     return f"{text}{markdown.table(head, rows)}\n" if rows else ""
@@ -211,6 +248,11 @@ def effect_cell(effect: Effect | None) -> str:
         return ""
     text = with_interval(effect.estimate)
     return f"**{text}**" if effect.estimate.settled else text
+
+
+def seed_count(found: IntervalEstimate) -> str:
+    """`10`, or `3 to 10` over environments."""
+    return seeds_of(found).rpartition(" ")[0]
 
 
 def with_interval(found: IntervalEstimate) -> str:
@@ -235,69 +277,11 @@ def final_cell(context: AnalysisContext, series: Series, env: str) -> str:
     return "" if final is None else f"{number(final.values.mean())} ({plural(len(final.values), 'seed')})"
 
 
-def main_series(context: AnalysisContext, group: ComparisonGroup) -> list[Series]:
-    """Single agent, members and votes with and without CERL, and the tandem."""
-    variants = [v for v in (group.ensemble, group.cerl, group.tandem) if v]
-    found = [Series(v, p) for v in variants for p in context.results.dataset.policies(v) if not p.endswith("-mode")]
-    return [*([group.single] if group.single else []), *found]
-
-
-def find_figures(dataset: Dataset) -> Iterator[tuple[str, Figure]]:
-    """The figures that the runs allow, by name."""
-    for subject in SUBJECTS:
-        main = of_arms(dataset, subject, main_only=True)
-        if main is None:
-            continue
-        context = make_context(main)
-        for group in find_comparison_groups(context.results):
-            if len(found := main_series(context, group)) > 2:
-                grid = drawings.learning_curve_grid(context, found)
-                yield from drawn(f"{subject}-environments", "learning curves in each environment", grid)
-                together = drawings.learning_curves(context, found)
-                yield from drawn(f"{subject}-together", "learning curves over all environments", together)
-            if group.single and group.ensemble and group.tandem:
-                gaps = contrasts.tandem_gaps(context, group.single, group.ensemble, group.tandem)
-                yield from drawn(f"{subject}-gaps", "the gap within the tandem and that of the ensemble", gaps)
-    yield from find_variant_figures(dataset)
-
-
-def find_variant_figures(dataset: Dataset) -> Iterator[tuple[str, Figure]]:
-    """All variants at a glance and a figure per swept setting, in the environments that have variants."""
-    for subject in SUBJECTS:
-        own = of_arms(dataset, subject, main_only=False)
-        if own is None:
-            continue
-        context = make_context(own)
-        every = draw_ablations(list(find_ablations(context)))
-        yield from drawn(f"{subject}-variants", "every variant of the ensemble", every)
-        relative = context.normalised_by_single_agent()
-        for axis in find_sweep_axes(relative.results):
-            yield from drawn(f"{subject}-{axis.name}", axis.style.title, contrasts.sweep(relative, axis))
-
-
-def drawn(name: str, title: str, drawing: Drawing | None) -> Iterator[tuple[str, Figure]]:
-    if drawing is not None:
-        subject = SUBJECTS[name.partition("-")[0]]
-        yield name, Figure(f"{subject[0].upper()}{subject[1:]}: {title}", drawing)
-
-
-def of_arms(dataset: Dataset, group: str, *, main_only: bool) -> Dataset | None:
-    """The runs of a group: of the main algorithms, or of all in the environments that have variants of them."""
-
-    def is_main(run: Run) -> bool:
-        return section(run.meta, "identity").get("role") in MAIN and is_default(run)
-
-    own = [run for run in dataset.runs if section(run.meta, "identity").get("group") == group]
-    varied = {run.env for run in own if not is_main(run)}
-    wanted = {run.path for run in own if (is_main(run) if main_only else run.env in varied)}
-    return select_runs(dataset, lambda run: run.path in wanted) if wanted else None
-
-
 def figure_part(found: dict[str, Figure]) -> str:
     if not found:
         return ""
     lines = ["## Figures", ""]
-    for name, (title, drawing) in found.items():
+    for name, (_, title, drawing) in found.items():
         lines += [f"### {title}", "", f"![{title}](figures/results-{name}.svg)", "", f"*{drawing.caption}*", ""]
     return "\n".join(lines)
 
@@ -317,7 +301,7 @@ def folder_table(manifest: dict) -> str:
     head = ["folder", "runs", "seeds", "environments", "processor", "hours"]
     rows = []
     for name, own in manifest["folders"].items():
-        processors, envs = ", ".join(own["processors"]), ", ".join(own["environments"])
+        processors, envs = "; ".join(own["processors"]), ", ".join(own["environments"])
         rows.append([f"`{name}`", str(own["runs"]), own["seeds"], envs, processors, f"{own['hours']:,.1f}"])
     return markdown.table(head, rows)
 

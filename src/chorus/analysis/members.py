@@ -17,7 +17,7 @@ RANK = Measure(
     "members/effective_rank/mean",
     "effective rank",
     "directions",
-    "singular values that make up 99 % of the sum, of the features that a member's last layer reads",
+    "singular values that make up 99 % of the sum, of the features that a member's last layer reads; at most as many",
 )
 OFF_POLICY = Measure(
     "replay/off_policy/mean",
@@ -32,6 +32,7 @@ DISAGREEMENT = Measure(
     "chance that two members have different greedy actions in a state of the replay",
 )
 MEASURES: tuple[Measure, ...] = (RANK, OFF_POLICY, DISAGREEMENT, VOTES, DISTANCES)
+CERL = "CERL − plain, members"
 # The member that acts in most episodes, and the one that mostly watches (`chorus.training.acting`).
 ACTIVE, PASSIVE = "member_0", "member_1"
 
@@ -53,7 +54,7 @@ class Movement:
 def movements(context: AnalysisContext, group: ComparisonGroup) -> Iterator[Movement]:
     """Every measure that both sides of a comparison recorded."""
     single = group.single.variant if group.single else None
-    pairs = (("members − single agent", group.ensemble, single), ("CERL − plain, members", group.cerl, group.ensemble))
+    pairs = (("members − single agent", group.ensemble, single), (CERL, group.cerl, group.ensemble))
     for one in MEASURES:
         for what, first, second in pairs:
             # Alone, an agent agrees with itself.

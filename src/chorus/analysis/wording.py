@@ -70,7 +70,7 @@ def written(found: IntervalEstimate) -> tuple[str, str]:
     """The difference and its interval, all with the decimals that the largest of the three needs."""
     ends = (found.low, found.high) if found.has_interval else ()
     largest = max(map(abs, (found.value, *ends)))
-    decimals = 0 if largest >= 1_000 else 1 if largest >= 10 else 2 if largest >= 0.03 or largest == 0 else 4
+    decimals = 0 if largest >= 1_000 else 1 if largest >= 10 else 2 if largest >= 0.1 or largest == 0 else 4
     value, *interval = (f"{number:+,.{decimals}f}" for number in (found.value, *ends))
     return value, " to ".join(interval)
 

@@ -137,13 +137,6 @@ def ledger_table(entries: "Sequence[Entry]") -> "Table":
         envs = str(len(outcome.envs)) if outcome and outcome.envs else ""
         number, text = str(entry.claim.number), Text(entry.claim.text)
         effect = (outcome.effect or outcome.note) if outcome else ""
-        table.add_row(
-            number,
-            text,
-            status,
-            (outcome.effect or outcome.note) if outcome else "",
-            seeds,
-            envs,
-            outcome.scale if outcome else "",
-        )
+        scale = outcome.scale if outcome else ""
+        table.add_row(number, text, status, effect, seeds, envs, scale)
     return table

@@ -133,9 +133,9 @@ def _sentence(entry: Entry) -> str:
         return f"{head}: `{entry.command}`" if entry.command else head
     seeds = seeds_of(outcome.estimate) if outcome.estimate else ""
     basis = ", ".join(filter(None, [seeds, outcome.where, outcome.scale]))
-    what = f"{outcome.what}: " if outcome.what and outcome.estimate else ""
-    said = f"{head}. {what}{_effect_and_note(outcome)}{f' ({basis})' if basis else ''}"
-    if entry.status == "unsettled" and outcome.estimate:
+    what = f". *{outcome.what}*: " if outcome.what and outcome.estimate else ": "
+    said = f"{head}{what}{_effect_and_note(outcome)}{f' ({basis})' if basis else ''}"
+    if entry.status == "unsettled" and outcome.estimate and not outcome.estimate.settled:
         said += f"; excluded: {excluded(outcome.estimate, outcome.unit)}"
     return f"{said}. Note: {entry.claim.note}" if entry.claim.note else said
 
