@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from chorus.analysis.wording import plural
 from chorus.cli.grid import add_dry_run, add_grid_options, cost_left, run_jobs
 from chorus.cli.train_options import whole
 from chorus.config.schema import RunConfig
@@ -84,7 +85,9 @@ def print_plan(stages: Mapping[str, tuple[Stage, list[Job]]], workers: int) -> N
 
 
 def left_in_words(jobs: Sequence[Job], workers: int) -> str:
-    return f"{len(jobs)} runs left, about {duration(cost_left(jobs, workers).seconds)}" if jobs else "nothing left"
+    if not jobs:
+        return "nothing left"
+    return f"{plural(len(jobs), 'run')} left, about {duration(cost_left(jobs, workers).seconds)}"
 
 
 def main(given: Sequence[str]) -> int:

@@ -13,7 +13,7 @@ from chorus.analysis.bootstrap import FEWEST_RUNS
 from chorus.analysis.context import AnalysisContext, make_context
 from chorus.analysis.findings import Finding, find_findings
 from chorus.analysis.intervals import mean_estimate
-from chorus.analysis.loading import load_runs
+from chorus.analysis.loading import Dataset, load_runs, select_runs
 from chorus.analysis.results import Series
 from chorus.analysis.solved import in_natural_order
 from chorus.analysis.variants import Variant, is_default
@@ -31,7 +31,7 @@ INTRODUCTION = """\
 Final returns in [results](results/README.md), by `python examples/readme_results.py`: *one member / the vote of all*,
 of a tandem *active / passive*. ± is half the width of the 95 % interval (Student t) over seeds. *x % below B* is a
 share of what B gains on a random policy. [What the runs say](docs/results.md) has the paper's ablations as well;
-folders with fewer than three seeds are left out here."""
+they are left out here, and so are environments with fewer than three seeds."""
 
 
 def cell(context: AnalysisContext, variant: Variant, env: str, digits: int) -> str:
@@ -64,9 +64,13 @@ def table(context: AnalysisContext, name: str) -> str:
     return markdown.table([corner, *envs], rows)
 
 
-def most_seeds(context: AnalysisContext) -> int:
-    finals = (context.results.final(s, env) for s in context.results.series for env in context.results.envs)
-    return max(len(set(final.seeds)) for final in finals if final)
+def with_enough_seeds(dataset: Dataset) -> Dataset | None:
+    """The runs in environments that have enough seeds of an algorithm; None if there are none."""
+    seeds: dict[str, set[int]] = {}
+    for run in dataset.runs:
+        seeds.setdefault(run.env, set()).add(run.seed)
+    kept = {env for env, found in seeds.items() if len(found) >= FEWEST_RUNS}
+    return select_runs(dataset, lambda run: run.env in kept) if kept else None
 
 
 def answers(context: AnalysisContext, name: str) -> list[str]:
@@ -92,9 +96,10 @@ def results(folder: Path = RUNS) -> str:
     """The block between the marks."""
     parts, said = [INTRODUCTION], []
     for runs in sorted(path for path in folder.iterdir() if path.is_dir() and path.name not in VARIANTS):
-        context = make_context(load_runs([runs]))
-        if most_seeds(context) < FEWEST_RUNS:
+        enough = with_enough_seeds(load_runs([runs]))
+        if enough is None:
             continue
+        context = make_context(enough)
         parts.append(table(context, runs.name))
         said += answers(context, runs.name)
     return "\n\n".join([*parts, *(["\n".join(said)] if said else [])]) + "\n"

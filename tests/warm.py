@@ -77,7 +77,7 @@ class Forked:
 
     def send_signal(self, number: int) -> None:
         if self.poll() is None:
-            # It may have ended while the word of it is under way.
+            # The process may have ended before we were told.
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 

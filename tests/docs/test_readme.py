@@ -9,7 +9,8 @@ import yaml
 from builders import load_example
 from chorus.analysis.context import make_context
 from chorus.analysis.findings import find_findings
-from chorus.analysis.loading import load_runs
+from chorus.analysis.loading import load_runs, select_runs
+from chorus.studies.evidence import FIRST_GAME
 
 results = load_example("readme_results")
 ROOT = Path(__file__).parents[2]
@@ -39,15 +40,18 @@ def test_what_is_said_of_cerl_is_what_its_runs_say() -> None:
     said = " ".join(README.split())
     assert "**CERL helps the members and does not close the gap**; in the demo's" in said
     assert "the vote is worse with it" in said
-    assert answers_in("minatar")["Does CERL help the members?"] == "yes"
-    assert answers_in("minatar")["Is Bootstrapped DQN + CERL (indiv.) better than Double DQN?"] == "no"
+    asterix = answers_in("minatar", env=FIRST_GAME)
+    assert asterix["Does CERL help the members?"] == "yes"
+    assert asterix["Is Bootstrapped DQN + CERL (indiv.) better than Double DQN?"] == "no"
     assert answers_in("demo", "short")["Does CERL help the ensemble acting together? (Bootstrapped DQN)"] == "no"
 
 
-def answers_in(*folders: str) -> dict[str, str]:
-    """The verdicts of the runs in these folders of results/, by their questions."""
-    context = make_context(load_runs([ROOT / "results" / folder for folder in folders]))
-    return {finding.question: finding.verdict for finding in find_findings(context)}
+def answers_in(*folders: str, env: str | None = None) -> dict[str, str]:
+    """The verdicts of the runs in these folders of results/, or of those in one environment, by their questions."""
+    dataset = load_runs([ROOT / "results" / folder for folder in folders])
+    if env:
+        dataset = select_runs(dataset, lambda run: run.env == env)
+    return {finding.question: finding.verdict for finding in find_findings(make_context(dataset))}
 
 
 def test_the_screenshot_is_small() -> None:

@@ -99,9 +99,21 @@ def test_a_page_of_a_small_campaign_has_every_part(tmp_path: Path) -> None:
     assert re.search(r"### Agrees with the paper\n\n- \*\*1\.\*\* Members of Bootstrapped DQN are worse", text)
     compared = "Bootstrapped DQN + CERL (indiv.) − Bootstrapped DQN (indiv.)"
     assert f"| Does CERL help the members? | {compared} | MinAtar/Asterix-v1 | **yes** | +2.00" in text
+    assert re.search(
+        r"- \*MinAtar/Asterix-v1\*: return of members \*\*higher\*\*, \+2\.00 .*; effective rank rises", text
+    )
     assert "| games | effective rank | CERL − plain, members | **rises** | 68.1 | 66.1 |" in text
     assert "![" in text and (tmp_path / "docs" / "figures" / "results-dqn-environments.svg").exists()
     assert text.count("not run**") > 20
     answers = json.loads((tmp_path / "evidence.json").read_text())["answers"]
     assert {tuple(answer["environments"]) for answer in answers} >= {("MinAtar/Asterix-v1",), tuple(stage.envs[:2])}
     assert len(load_runs([tmp_path / "results"]).runs) == 24
+
+
+def test_settings_are_written_as_readers_expect_them() -> None:
+    assert [page.shown(value) for value in (36_000, [32, 16], 2.5e-4, "adam")] == [
+        "36,000",
+        "32, 16",
+        "0.00025",
+        "adam",
+    ]

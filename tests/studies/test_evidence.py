@@ -12,6 +12,7 @@ from chorus.analysis.ledger import evaluate
 from chorus.analysis.loading import load_runs
 from chorus.cli.grid import this_command
 from chorus.errors import ChorusError
+from chorus.files import flatten
 from chorus.runs.published import publish, published_runs
 from chorus.scheduling.grid import run_grid
 from chorus.scheduling.jobs import Job, Known, jobs_for, jobs_of
@@ -100,28 +101,22 @@ SETTINGS = {
 def test_a_short_run_differs_from_the_demos_only_in_what_it_is_about(known):
     """Their plain runs are the demo's, so everything else must be the same: replay, exploration, optimizer and all."""
     (short,) = find_stages(["short"], rounds=1)
-    plain = {job.config.preset: flat(job.config.to_json()) for job in jobs_of(DEMO, "laptop", OUT)}
+    plain = {job.config.preset: flatten(job.config.to_json()) for job in jobs_of(DEMO, "laptop", OUT)}
     requests = short.requests()
     jobs = jobs_for(requests, OUT, known)
     assert len({job.name for job in jobs}) == len(requests)
     for job, request in zip(jobs, requests, strict=True):
-        own, demo = flat(job.config.to_json()), plain[FROM_DEMO.get(request.preset, "bootstrapped-dqn")]
+        own, demo = flatten(job.config.to_json()), plain[FROM_DEMO.get(request.preset, "bootstrapped-dqn")]
         differing = {path for path in own.keys() | demo.keys() if own.get(path) != demo.get(path)} - {"preset", "seed"}
         about = tuple(SETTINGS[name] for name, value in request.options.items() if varies(name, value))
-        assert {path for path in differing if not path.startswith(about + OWN.get(request.preset, ()))} == set()
+        assert differing and not [
+            path for path in differing if not path.startswith(about + OWN.get(request.preset, ()))
+        ]
 
 
 def varies(option: str, value: object) -> bool:
     """Whether an option is what an arm is about; others are those of the demo."""
     return option in SETTINGS and QUICK.get(option) != value
-
-
-def flat(content: dict, path: str = "") -> dict:
-    """The values of a configuration by their paths."""
-    found = {}
-    for name, value in content.items():
-        found |= flat(value, f"{path}{name}.") if isinstance(value, dict) else {path + name: value}
-    return found
 
 
 @pytest.mark.slow

@@ -220,7 +220,7 @@ def kinds_averaged(context: AnalysisContext, variant: Variant) -> list[list[str]
 
 
 def settings_warnings(dataset: Dataset) -> list[str]:
-    """Sentences about variants that have a default in one environment and another value in a second one."""
+    """Sentences about variants whose settings differ from the defaults in some environments only."""
     found = []
     for variant in dataset.variants:
         by_env = {dataset.runs[run].env: changed_settings(dataset.runs[run]) for run in variant.runs}

@@ -44,7 +44,7 @@ def comparable_times(
     """Seconds of training per step of both by environment, on the kind of processor with the most runs of both.
 
     Processor times, which other work on the machine hardly changes, come before those by the clock. Environments with
-    fewer than three runs count only if there are no others, and runs that did not record their processor never.
+    fewer than three runs count only if there are no others, and runs without a recorded processor never.
     """
     clock, cpu = ([step_seconds(context, variant, cpu=cpu) for variant in (first, second)] for cpu in (False, True))
     for fewest in (FEWEST_RUNS, 1):

@@ -41,9 +41,9 @@ class ComparisonGroup:
         return not (self.single or self.ensemble or self.cerl or self.tandem)
 
     def plain(self, variant: Variant) -> Variant | None:
-        """The plain ensemble that a variant is compared with: the most similar one, of several the main one.
+        """The plain ensemble that a variant is compared with: the most similar one; ties go to the main one.
 
-        One plain ensemble is compared with another only if that is closer to its defaults, or the main one.
+        A plain ensemble is compared only with the main one or with one that changes fewer settings.
         """
         if variant is self.ensemble:
             return None

@@ -18,7 +18,7 @@ from chorus.runs.logs import Run
 
 MAIN = ("single", "ensemble", "cerl", "tandem")
 # Parts of the paper's subject, by the group of their algorithms.
-SUBJECTS = {"dqn": "games", "sac": "continuous control"}
+SUBJECTS = {"dqn": "games", "qr-dqn": "quantile regression", "sac": "continuous control"}
 
 
 class Figure(NamedTuple):

@@ -1,4 +1,4 @@
-"""The logs that a run writes: truncated to what they held at a checkpoint before the run goes on from it.
+"""The logs that a run writes, truncated to their length at a checkpoint before the run resumes from it.
 
 `chorus.runs.logs` reads them.
 """
@@ -25,12 +25,12 @@ class LogFiles:
         self._open: dict[str, JsonLines] = {}
 
     def has_content(self) -> bool:
-        """Whether anything was logged; timings do not count, because they say nothing of the run itself."""
+        """Whether anything was logged; timings alone do not count."""
         paths = [self._folder / name for name in _RECORDED]
         return any(path.is_file() and path.stat().st_size for path in paths)
 
-    def show_a_checkpoint(self) -> bool:
-        """Whether a checkpoint was written, as far as the logs can be read."""
+    def imply_a_checkpoint(self) -> bool:
+        """Whether the readable part of the logs implies a saved checkpoint."""
         # Timings are those of saved iterations; episodes of the second iteration follow the first checkpoint.
         return any(
             iteration >= (1 if name == _TIMINGS else 2)

@@ -191,7 +191,7 @@ class RunDirectory:
         """Whether there was a checkpoint, according to the status or, should that be lost, the logs."""
         if self.read_status().get("iteration") or self.is_published:
             return True
-        return self.logs.show_a_checkpoint()
+        return self.logs.imply_a_checkpoint()
 
     def write_status(self, state: str, reason: str | None = None, **more: Any) -> None:
         write_json(self.path / "status.json", {"state": state, "reason": reason, **more})

@@ -93,8 +93,9 @@ _SHORT = (
     *(_short(preset, optimizer_epsilon=(1.5e-2,)) for preset in ("double-dqn", "bootstrapped-dqn")),
 )
 
-# A fifth of the laptop scale, with the scale's share of the replay and nearly all of it. CERL's runs evaluate a member
-# that is sound in all of them, because in two of them member 0 diverges: with Huber's auxiliary loss and with squares.
+# A fifth of the laptop scale's steps; the replay holds a fifth of them, as at that scale, or four fifths. CERL's arms
+# also evaluate member 1, because in two of them member 0 diverges: with Huber's auxiliary loss in one, with squared
+# errors in the other.
 _SHORT_TASK: Mapping[str, tuple[Any, ...]] = {"total_steps": (20_000,), "iteration_steps": (2_000,)}
 _SHORT_BUFFERS = {"buffer_size": (4_000, 16_000)}
 
@@ -125,7 +126,7 @@ EVIDENCE = (
         title="every ablation of the games in the demo's setting",
         figures=(),
         envs=(GAME,),
-        # Those of the demos in results/demo, with as many as Bootstrapped DQN has there.
+        # Six seeds of each of the first three blocks of demos, so that these runs can be compared with those.
         seeds=tuple(first + seed for first in (1000, 1100, 1200) for seed in range(6)),
         arms=_SHORT,
     ),
@@ -191,8 +192,8 @@ EVIDENCE = (
 
 
 def find_stages(names: Sequence[str], envs: Sequence[str] = (), rounds: int | None = None) -> list[Stage]:
-    """The stages of these names in this order, all of them without any; `envs` replaces their environments, and with
-    `rounds` they have the first so many of their seeds."""
+    """The stages of these names in this order, all of them without any; `envs` replaces their environments, and
+    `rounds` keeps only the first seeds of each."""
     known = {stage.name: stage for stage in EVIDENCE}
     for name in names:
         if name not in known:

@@ -135,7 +135,7 @@ class Task:
         except ChorusError as problem:
             self._fail(str(problem), hopeless=True)
         except Exception:
-            # Whatever went wrong in the job is recorded where the command that waits for it can read it.
+            # Record any failure where the waiting command can read it.
             self._fail("\n".join(traceback.format_exc().splitlines()[-_LAST_LINES:]), hopeless=False)
 
     def checkpoint(self, text: str) -> submitit.helpers.DelayedSubmission:
