@@ -5,7 +5,7 @@ import pytest
 
 from chorus.analysis.bootstrap import IntervalEstimate
 from chorus.analysis.intervals import mean_estimate
-from chorus.analysis.power import chance_to_settle, seeds_needed
+from chorus.analysis.power import chance_to_exclude, chance_to_settle, seeds_needed
 from chorus.analysis.wording import why_unsettled
 
 
@@ -44,6 +44,10 @@ def test_the_number_found_is_the_first_with_that_chance() -> None:
 def test_the_distance_to_another_value_than_zero() -> None:
     estimate = IntervalEstimate(1.0, 0.5, 1.5, 5)
     assert chance_to_settle(estimate, 8, distance=-0.25) == chance_to_settle(IntervalEstimate(0.25, -0.25, 0.75, 5), 8)
+
+
+def test_without_an_error_every_other_value_is_excluded() -> None:
+    assert [chance_to_exclude(away, error=0.0, freedom=4) for away in (0.0, 1e-9, 2.0)] == [0.0, 1.0, 1.0]
 
 
 def test_what_is_not_settled_is_told_how_many_seeds_it_takes() -> None:

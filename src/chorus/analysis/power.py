@@ -20,13 +20,16 @@ def chance_to_settle(found: IntervalEstimate, seeds: int, distance: float | None
     if not found.has_interval or found.runs < 2 or seeds < 2:
         return float("nan")
     spread = (found.high - found.low) / 2 / _critical(found.runs) * np.sqrt(found.runs)
-    if spread == 0:
-        return float(away > 0)
     return chance_to_exclude(away, spread / np.sqrt(seeds), seeds - 1)
 
 
 def chance_to_exclude(away: float, error: float, freedom: float) -> float:
-    """The chance that an interval of this standard error and these degrees of freedom excludes a value so far away."""
+    """The chance that an interval of this standard error and these degrees of freedom excludes a value so far away.
+
+    Without an error it excludes every other value.
+    """
+    if error == 0:
+        return float(away > 0)
     return float(1 - special.nctdtr(freedom, away / error, _quantile(freedom)))
 
 
