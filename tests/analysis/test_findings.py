@@ -7,9 +7,10 @@ import pytest
 from synthetic_runs import MINATAR, SyntheticRun, write_study
 
 from chorus.analysis.advice import advise
+from chorus.analysis.bootstrap import IntervalEstimate
 from chorus.analysis.context import coverage_warnings, make_context
-from chorus.analysis.effects import measure, minus
-from chorus.analysis.findings import Finding, Summary, find_findings, summarise
+from chorus.analysis.effects import Effect, Verdict, measure, minus
+from chorus.analysis.findings import Finding, Summary, correct, find_findings, summarise
 from chorus.analysis.grouping import find_comparison_groups
 from chorus.analysis.loading import load_runs
 from chorus.analysis.normalisation import Reference
@@ -200,6 +201,25 @@ def test_the_number_of_questions_is_said_and_corrected_for(tmp_path: Path) -> No
     assert len(effects) == 7 and summary.asked.startswith("7 questions asked of the same runs")
     assert "about 0.4 would be settled by chance" in summary.asked  # 7 x 0.05 = 0.35
     assert all(f.adjusted_p >= f.effect.p_value for f in effects)
+
+
+def test_main_questions_are_corrected_apart_from_further_comparisons() -> None:
+    """Of p-values 0.03 and 0.01, 0.03 stays 0.03 and 0.01 becomes 0.02; a comparison of its own stays 0.04."""
+
+    def finding(question: str, p: float, family: str, verdict: Verdict = "yes") -> Finding:
+        effect = Effect((), (), IntervalEstimate(1.0, 0.5, 1.5, 5), p, (), None, "", "")
+        return Finding(question, verdict, "", main=bool(family), effect=effect, family=family)
+
+    main, further = [("curse", 0.03, "DQN"), ("vote", 0.01, "DQN")], [("wide", 0.04, "")]
+    found = {f.question: f for f in correct([finding(*one) for one in (*main, *further, ("sac", 0.04, "SAC"))])}
+    assert {question: f.adjusted_p for question, f in found.items()} == pytest.approx(
+        {"curse": 0.03, "vote": 0.02, "wide": 0.04, "sac": 0.04}
+    )
+    assert not any(f.details for f in found.values())
+    # 0.04 and 0.03 of one family: 2 x 0.03 = 0.06 for both.
+    curse, vote = correct([finding("curse", 0.04, "DQN"), finding("vote", 0.03, "DQN", "unsettled")])
+    assert curse.details == ("Not significant after Holm's correction for 2 main questions (p = 0.06).",)
+    assert curse.adjusted_p == pytest.approx(0.06) and vote.details == ()
 
 
 @pytest.mark.slow

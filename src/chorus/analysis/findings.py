@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from chorus.analysis.advice import advise
 from chorus.analysis.bootstrap import CONFIDENCE, ENOUGH_SEEDS, IntervalEstimate
 from chorus.analysis.context import AnalysisContext, find_warnings
@@ -33,8 +35,10 @@ class Finding:
     main: bool = True
     """Whether it is one of the main questions; the others are rows of a table."""
     effect: Effect | None = None
+    family: str = ""
+    """The group whose main question it is; empty for all further comparisons."""
     adjusted_p: float | None = None
-    """The p-value corrected for the number of questions (Holm)."""
+    """The p-value corrected for the number of questions of its family (Holm)."""
 
     @property
     def difference(self) -> IntervalEstimate | None:
@@ -100,7 +104,9 @@ def judge(context: AnalysisContext, question: Question, effect: Effect) -> Findi
     if verdict in ("yes", "no") and effect.estimate.runs < ENOUGH_SEEDS:
         details.append(FEW_SEEDS)
     answer = f"{lead} {effect.sentence(question.label)}"
-    return Finding(question.text, verdict, answer, tuple(details), main=question.main, effect=effect)
+    return Finding(
+        question.text, verdict, answer, tuple(details), main=question.main, effect=effect, family=question.family
+    )
 
 
 def _by_environment(context: AnalysisContext, question: Question, effect: Effect) -> tuple[str, str]:
@@ -138,15 +144,25 @@ def with_share_of_loss(
 
 
 def correct(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Adds p-values corrected for the number of questions, and says where a verdict does not survive them."""
-    adjusted = iter(holm([finding.effect.p_value for finding in findings if finding.effect]))
+    """Adds p-values corrected within each family of questions, and says where a verdict does not survive them.
+
+    The main questions of a group are fixed before any run, so they are a family. Which further comparisons there are
+    depends on what was run; all of them together are another family.
+    """
+    families: dict[str, list[float]] = {}
+    for finding in findings:
+        if finding.effect:
+            families.setdefault(finding.family, []).append(finding.effect.p_value)
+    adjusted = {family: iter(holm(p_values)) for family, p_values in families.items()}
     found = []
     for finding in findings:
         if finding.effect is not None:
-            corrected = next(adjusted)
+            corrected = next(adjusted[finding.family])
             finding = replace(finding, adjusted_p=corrected)
             if finding.verdict in ("yes", "no") and corrected >= ALPHA:
-                note = f"It may be chance: corrected for all questions, the p-value is {p_value(corrected)}."
+                number = int(np.isfinite(families[finding.family]).sum())
+                asked = plural(number, "main question" if finding.main else "further comparison")
+                note = f"Not significant after Holm's correction for {asked} (p = {p_value(corrected)})."
                 finding = replace(finding, details=(*finding.details, note))
         found.append(finding)
     return tuple(found)
@@ -158,9 +174,10 @@ def how_many_asked(findings: Sequence[Finding]) -> str:
         return ""
     settled = [finding for finding in effects if finding.verdict in ("yes", "no")]
     kept = sum((finding.adjusted_p or 0.0) < ALPHA for finding in settled)
+    apart = " within each family (main questions, further comparisons)" * (len({f.family for f in effects}) > 1)
     return (
         f"{plural(len(effects), 'question')} asked of the same runs, {len(settled)} settled one by one and {kept} of "
-        f"them after Holm's correction for all. If nothing differed, about {ALPHA * len(effects):.1f} would be settled "
+        f"them after Holm's correction{apart}. If nothing differed, about {ALPHA * len(effects):.1f} would be settled "
         "by chance."
     )
 

@@ -28,6 +28,8 @@ class Question:
     level: str = "They are level"
     """The beginning of the answer where the difference is too small to matter."""
     main: bool = False
+    family: str = ""
+    """Whose main question it is; empty for all further comparisons. P-values are corrected within a family."""
     reference: int = 1
     """The term whose score is the reference."""
     label: str = ""
@@ -129,7 +131,7 @@ def main_questions(results: Results, group: ComparisonGroup, *, named: bool = Fa
     title = (group.ensemble or group.cerl or group.tandem or group.variants[0]).title
     for pair in MAIN:
         first, second = (_find(results, group, *who) for who in (pair.first, pair.second))
-        asked = Question(text=f"{pair.text} ({title})" if named else pair.text, sign=pair.sign, main=True)
+        asked = Question(text=f"{pair.text} ({title})" if named else pair.text, sign=pair.sign, main=True, family=title)
         if first and second:
             yield replace(asked, terms=minus(first, second), yes=pair.yes, no=pair.no, level=pair.level)
         elif pair.announced and (beside := first or second):
