@@ -31,7 +31,7 @@ from chorus.cli.grid import add_grid_options, run_jobs
 from chorus.files import read_json, write_text
 from chorus.runs.published import publish, published_runs
 from chorus.scheduling.jobs import Job, jobs_for, jobs_of
-from chorus.studies.demo import DEMO
+from chorus.studies.demo import DEMO, FIRST_SEED
 
 ROOT = Path(__file__).parent.parent
 RUNS, PAGE = ROOT / "results" / "demo", ROOT / "docs" / "demo.md"
@@ -231,7 +231,9 @@ def write(page: Path = PAGE, folder: Path = RUNS) -> None:
 
 def train(first: int, args: argparse.Namespace) -> int:
     """Train and publish the runs of a demo with the seeds of a block that are not published yet; the exit code."""
-    requests = [replace(request, seed=first + request.seed) for request in DEMO.requests("laptop", args.device)]
+    requests = [
+        replace(request, seed=first + request.seed - FIRST_SEED) for request in DEMO.requests("laptop", args.device)
+    ]
     done = published_runs(RUNS)
     jobs = [job for job in jobs_for(requests, args.out) if job.name not in done]
 

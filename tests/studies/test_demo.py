@@ -4,9 +4,10 @@ from collections import Counter
 
 import pytest
 
+from chorus.analysis.shipped import shipped
 from chorus.cli.main import main
 from chorus.scheduling.jobs import jobs_of
-from chorus.studies.demo import DEMO, LONG
+from chorus.studies.demo import DEMO, FIRST_SEED, LONG
 from running import chorus, listing
 from small_jobs import write_finished
 
@@ -17,10 +18,20 @@ def test_curse_vote_and_tandem_with_most_seeds_where_they_vary_most(tmp_path):
     jobs = jobs_of(DEMO, "laptop", tmp_path)
     assert [job.config.preset for job in jobs[:3]] == PRESETS
     seeds = {preset: [job.config.seed for job in jobs if job.config.preset == preset] for preset in PRESETS}
-    assert seeds == {"double-dqn": list(range(18)), "bootstrapped-dqn": list(range(7)), "tandem": list(range(8))}
+    numbers = {"double-dqn": 18, "bootstrapped-dqn": 7, "tandem": 8}
+    assert seeds == {preset: list(range(2000, 2000 + number)) for preset, number in numbers.items()}
     policies = {job.config.preset: set(job.config.evaluation.policies) for job in jobs}
     assert policies["bootstrapped-dqn"] == {"individual", "aggregate"} and policies["tandem"] == {"active", "passive"}
     assert {job.config.preset: job.config.agent.members for job in jobs} == dict(zip(PRESETS, (1, 10, 2), strict=True))
+
+
+@pytest.mark.parametrize("part", [DEMO, LONG], ids=["demo", "long"])
+@pytest.mark.parametrize("scale", ["smoke", "laptop"])
+def test_no_seed_of_the_demo_was_used_for_trials_or_ships(tmp_path, part, scale):
+    """Trials had seeds below 1000; blocks of 100 are published from 1000 on, and some are left free."""
+    seeds = {job.config.seed for job in jobs_of(part, scale, tmp_path)}
+    assert min(seeds) == FIRST_SEED >= 2000
+    assert seeds.isdisjoint(seed for shipped_seeds in shipped().seeds.values() for seed in shipped_seeds)
 
 
 def test_the_help_names_the_seeds(tmp_path, capsys):
@@ -29,6 +40,7 @@ def test_the_help_names_the_seeds(tmp_path, capsys):
     said = " ".join(capsys.readouterr().out.split())
     seeds = Counter(job.config.preset for job in jobs_of(DEMO, "laptop", tmp_path))
     names = {"double-dqn": "Double DQN", "tandem": "the tandem", "bootstrapped-dqn": "Bootstrapped DQN"}
+    assert "S seeds from 2000 on of each algorithm, or which: 2000-2009, or 2000,2005" in said
     assert f"(default: {', '.join(f'{seeds[preset]} for {name}' for preset, name in names.items())};" in said
 
 
@@ -59,7 +71,7 @@ def test_more_seeds_add_to_the_demos_own(tmp_path, capsys):
     said = capsys.readouterr().out
     own = {job.name.rpartition("__s")[0] for job in jobs_of(DEMO, "laptop", tmp_path)}
     assert len(own) == len(PRESETS) and all(
-        f"7 missing                {tmp_path / name}__s{{0..6}}\n" in said for name in own
+        f"7 missing                {tmp_path / name}__s{{2000..2006}}\n" in said for name in own
     )
     assert main(["demo", "--seeds", "0", "--out", str(tmp_path)]) == 2
     assert "--seeds is 0; it must be at least 1" in capsys.readouterr().err and listing(tmp_path) == {}

@@ -26,6 +26,12 @@ def test_seeds_are_a_number_a_range_or_a_list(given, seeds, words):
     assert read_seeds("--seeds", words) == seeds
 
 
+def test_a_number_of_seeds_may_begin_elsewhere():
+    assert read_seeds("--seeds", "3", first=70) == read_seeds("--seeds", 3, first=70) == (70, 71, 72)
+    assert read_seeds("--seeds", "0-2", first=70) == (0, 1, 2)
+    assert [seeds_in_words(seeds, first=70) for seeds in ((70, 71, 72), (0, 1, 2))] == ["3", "0-2"]
+
+
 @pytest.mark.parametrize("given", ["", "five", "5-", "-", "9-0", "1,,2", "1.5", True, None, 2.5, ["a"], [], {"a": 1}])
 def test_anything_else_is_refused_with_what_can_be_given(given):
     with pytest.raises(ChorusError, match=r"--seeds is .*; give a number of seeds \(5\), a range \(0-9\), or a list"):

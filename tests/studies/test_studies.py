@@ -160,6 +160,17 @@ def test_an_arm_may_have_fewer_seeds_and_runs_every_combination():
     assert [request.seed for request in requests] == [0] * 5 + [1, 2]
 
 
+def test_an_arm_with_fewer_seeds_has_the_first_of_those_that_are_named():
+    environments = Scaled(**dict.fromkeys(SCALES, EnvironmentSet(("MinAtar/Breakout-v1",), (70, 71, 75))))
+    part = Part(
+        name="discrete",
+        environments=environments,
+        arms=(Arm("double-dqn"), Arm("tandem", seeds=Scaled(smoke=2, laptop=2, paper=2))),
+    )
+    found = [(request.preset, request.seed) for request in part.requests("smoke")]
+    assert found == [("double-dqn", 70), ("tandem", 70), ("double-dqn", 71), ("tandem", 71), ("double-dqn", 75)]
+
+
 def test_variants_of_an_arm_are_not_neighbours():
     """Neighbours run at once, and would both compile what one of them could have found compiled."""
     continuous = find_study("figure7").choose("continuous")[0]

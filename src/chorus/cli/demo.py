@@ -22,8 +22,13 @@ def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
         default="laptop",
         help="smoke: one or two minutes, to see that everything works; laptop: the demo itself (default: laptop)",
     )
+    from chorus.studies.demo import FIRST_SEED
+
     add_seeds(
-        parser, "algorithm", "18 for Double DQN, 8 for the tandem, 7 for Bootstrapped DQN; 10 with --long, 2 at smoke"
+        parser,
+        "algorithm",
+        "18 for Double DQN, 8 for the tandem, 7 for Bootstrapped DQN; 10 with --long, 2 at smoke",
+        first=FIRST_SEED,
     )
     add_dry_run(parser)
     add_grid_options(parser)
@@ -33,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     from chorus.analysis.shipped import shipped
     from chorus.cli.grid import device_for, print_plan, run_jobs, suggested, write_findings
     from chorus.scheduling.jobs import jobs_of
-    from chorus.studies.demo import DEMO, LONG
+    from chorus.studies.demo import DEMO, FIRST_SEED, LONG
     from chorus.studies.evidence import FIRST_GAME
     from chorus.studies.seeds import seeds_in_words
 
@@ -46,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     result = run_jobs(args, jobs, part.name)
     small = args.scale == "smoke"
-    tags = ["smoke"] * small + ([] if args.seeds is None else [f"{seeds_in_words(args.seeds)}-seeds"])
+    tags = ["smoke"] * small + ([] if args.seeds is None else [f"{seeds_in_words(args.seeds, FIRST_SEED)}-seeds"])
     folder = args.out / "reports" / "-".join([part.name.replace(" ", "-"), *tags])
     title = "The curse of diversity on MinAtar" + (" (smoke scale)" if small else "")
     # CERL ships for another game.

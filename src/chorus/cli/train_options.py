@@ -33,18 +33,19 @@ def whole(text: str) -> int:
     return read(text)
 
 
-def seeds(text: str) -> tuple[int, ...]:
-    from chorus.studies.seeds import read_seeds
+def add_seeds(parser: Any, of: str, usual: str, default: tuple[int, ...] | None = None, first: int = 0) -> None:
+    def seeds(text: str) -> tuple[int, ...]:
+        from chorus.studies.seeds import read_seeds
 
-    return read_seeds("--seeds", text)
+        return read_seeds("--seeds", text, first)
 
-
-def add_seeds(parser: Any, of: str, usual: str, default: tuple[int, ...] | None = None) -> None:
+    some = f"S seeds from {first} on" if first else "seeds 0 to S - 1"
+    which = f"{first}-{first + 9}, or {first},{first + 5}" if first else "0-9, or 3,5,8"
     parser.add_argument(
         "--seeds",
         type=seeds,
         metavar="S",
-        help=f"seeds 0 to S - 1 of each {of}, or which: 0-9, or 3,5,8 (default: {usual})",
+        help=f"{some} of each {of}, or which: {which} (default: {usual})",
         default=default,
     )
 

@@ -43,7 +43,7 @@ class Arm:
     """One preset; a setting with several values is run with each of them.
 
     Settings are named as the options of `chorus train`, and None is an option that is not given. They may depend on
-    the scale. `seeds` is for an arm with fewer seeds than the others.
+    the scale. `seeds` is for an arm with fewer seeds than the others: the first so many of its environments.
     """
 
     preset: str
@@ -109,7 +109,8 @@ class Part:
         return max(len(self._seeds(arm, scale)) for arm in self.arms)
 
     def _seeds(self, arm: Arm, scale: Scale) -> Sequence[int]:
-        return chosen_seeds(arm.seeds.at(scale) if arm.seeds else self.environments.at(scale).seeds)
+        seeds = chosen_seeds(self.environments.at(scale).seeds)
+        return seeds[: arm.seeds.at(scale)] if arm.seeds else seeds
 
 
 @dataclass(frozen=True, kw_only=True)
