@@ -7,7 +7,7 @@ The answers of the shipped runs and the names of these runs are part of the pack
 import json
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -19,6 +19,8 @@ from chorus.analysis.grouping import find_comparison_groups
 from chorus.analysis.questions import main_questions
 
 DATA = "evidence.json"
+# How answers in the demo's setting are marked, and those in the setting of the reader's runs.
+DEMO_SETTING, SAME_SETTING = "the setting of chorus demo", "the same setting"
 
 
 @dataclass(frozen=True)
@@ -33,10 +35,15 @@ class Answer:
     verdict: Verdict
     estimate: IntervalEstimate
     unit: str
+    setting: str = ""
+    """Which setting the runs have; empty for that of the laptop scale."""
 
     @property
     def where(self) -> str:
-        return self.envs[0] if len(self.envs) == 1 else f"{len(self.envs)} environments"
+        place = self.envs[0] if len(self.envs) == 1 else f"{len(self.envs)} environments"
+        if self.setting == SAME_SETTING:
+            return self.setting
+        return f"{place}, {self.setting}" if self.setting else place
 
 
 @dataclass(frozen=True)
@@ -60,18 +67,28 @@ class Shipped:
         """The names of the runs."""
         return frozenset(f"{name}__s{seed}" for name, seeds in self.seeds.items() for seed in seeds)
 
-    def beside(self, envs: Sequence[str], group: str = "dqn") -> Beside | None:
-        """The answers over all environments of a group and in these ones; None if there are none."""
+    def beside(self, envs: Sequence[str], group: str = "dqn", setting: str = "") -> Beside | None:
+        """The answers over all environments of a group and in these ones; None if there are none.
+
+        Those of another setting than the laptop scale's come first. If it is that of the reader's runs, `setting`, they
+        are marked as such.
+        """
         own = [a for a in self.answers if a.group == group and (len(a.envs) > 1 or a.envs[0] in envs)]
         if not own:
             return None
-        return Beside(
-            "What the shipped results say",
-            "From the runs that ship with Chorus, not from yours: the laptop scale with its own network, ensemble size "
-            "and number of steps (docs/results.md). Differences in one environment are in returns, over several in "
-            "scores.",
-            tuple(own),
-        )
+        special, whole = ([a for a in own if bool(a.setting) == kind] for kind in (True, False))
+        marked = [replace(a, setting=SAME_SETTING) if a.setting == setting else a for a in special]
+        return Beside("What the shipped results say", _intro(marked, whole), (*marked, *whole))
+
+
+def _intro(special: Sequence[Answer], whole: Sequence[Answer]) -> str:
+    parts = [f"{setting} with other seeds (docs/demo.md)" for setting in dict.fromkeys(a.setting for a in special)]
+    if whole:
+        parts.append("the laptop scale with its own network, ensemble size and number of steps (docs/results.md)")
+    return (
+        f"From the runs that ship with Chorus, not from yours: {'; then '.join(parts)}. Differences in one environment "
+        "are in returns, over several in scores."
+    )
 
 
 def find_answers(context: AnalysisContext) -> Iterator[Answer]:
@@ -110,6 +127,7 @@ def to_json(answer: Answer) -> dict[str, Any]:
         "interval": [low, high],
         "seeds": answer.estimate.runs,
         "unit": answer.unit,
+        **({"setting": answer.setting} if answer.setting else {}),
     }
 
 
@@ -123,6 +141,7 @@ def _from_json(content: dict[str, Any]) -> Answer:
         verdict=content["verdict"],
         estimate=IntervalEstimate(content["effect"], low, high, content["seeds"]),
         unit=content["unit"],
+        setting=content.get("setting", ""),
     )
 
 

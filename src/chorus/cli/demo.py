@@ -35,7 +35,7 @@ def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from chorus.analysis.shipped import shipped
+    from chorus.analysis.shipped import DEMO_SETTING, shipped
     from chorus.cli.grid import device_for, print_plan, run_jobs, suggested, write_findings
     from chorus.scheduling.jobs import jobs_of
     from chorus.studies.demo import DEMO, FIRST_SEED, LONG
@@ -54,8 +54,9 @@ def run(args: argparse.Namespace) -> int:
     tags = ["smoke"] * small + ([] if args.seeds is None else [f"{seeds_in_words(args.seeds, FIRST_SEED)}-seeds"])
     folder = args.out / "reports" / "-".join([part.name.replace(" ", "-"), *tags])
     title = "The curse of diversity on MinAtar" + (" (smoke scale)" if small else "")
-    # CERL ships for another game.
-    beside = shipped().beside(sorted({job.config.env.id for job in jobs} | {FIRST_GAME}))
+    # Whole runs of CERL ship for another game.
+    envs = sorted({job.config.env.id for job in jobs} | {FIRST_GAME})
+    beside = shipped().beside(envs, setting="" if args.long or small else DEMO_SETTING)
     write_findings(jobs, folder, title, beside=beside)
     if small:
         say_next(suggested("demo", out=args.out), "the demo itself, four to nine minutes on two recent cores")

@@ -7,6 +7,7 @@ small network learns something worth comparing within a few tens of thousands of
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from chorus.studies.study import Arm, EnvironmentSet, Part, Scaled
@@ -78,13 +79,15 @@ def _part(name: str, laptop: EnvironmentSet, arms: Mapping[str, Mapping[str, Any
 
 
 # As many seeds as settle curse, vote and tandem with a chance of 90 % each (examples/demo_audit.py). No setting of ten
-# minutes settled a gain of CERL; the report shows what the shipped runs say of it.
+# minutes settled a gain of CERL; the report shows what the shipped runs say of it, first those of `WITH_CERL`.
 DEMO = _part(
     "demo",
     EnvironmentSet((GAME,), _seeds(18)),
     {"double-dqn": QUICK, "bootstrapped-dqn": QUICK, "tandem": {**QUICK, **_PASSIVE}},
     {"bootstrapped-dqn": 7, "tandem": 8},
 )
+# What ships in the demo's setting.
+WITH_CERL = replace(DEMO, arms=(*DEMO.arms, Arm("cerl", not_at_smoke({name: (one,) for name, one in QUICK.items()}))))
 LONG = _part(
     "long demo",
     EnvironmentSet((GAME, "MinAtar/Breakout-v1", "MinAtar/Asterix-v1"), _seeds(10)),
