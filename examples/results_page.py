@@ -5,6 +5,7 @@ python examples/results_page.py
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from chorus.analysis.grouping import find_comparison_groups
 from chorus.analysis.ledger import count_words, evaluate
 from chorus.analysis.ledger.entries import Place
 from chorus.analysis.ledger.writing import all_claims_text, excluded, in_short
-from chorus.analysis.loading import Dataset, load_runs
+from chorus.analysis.loading import Dataset, load_runs, select_runs
 from chorus.analysis.manifest import make_manifest
 from chorus.analysis.members import CERL, MEASURES, Movement, movements
 from chorus.analysis.overview import (
@@ -29,11 +30,13 @@ from chorus.analysis.overview import (
     subject_of,
 )
 from chorus.analysis.results import Series
-from chorus.analysis.shipped import DATA, find_answers, to_json
+from chorus.analysis.shipped import DATA, DEMO_SETTING, find_answers, to_json
 from chorus.analysis.wording import number, percent, plural, seeds_of, written
 from chorus.config.env_rows import row_of
 from chorus.envs.registry import describe
 from chorus.files import write_text
+from chorus.scheduling.jobs import jobs_of
+from chorus.studies.demo import WITH_CERL
 
 ROOT = Path(__file__).parent.parent
 RESULTS, DOCS = ROOT / "results", ROOT / "docs"
@@ -312,8 +315,17 @@ def package_data(dataset: Dataset, chosen: Dataset | None) -> dict:
     for run in sorted(dataset.runs, key=lambda run: (run.path.name.rpartition("__s")[0], run.seed)):
         if run.has_ended:
             seeds.setdefault(run.path.name.rpartition("__s")[0], []).append(run.seed)
-    answers = find_answers(make_context(chosen)) if chosen else ()
+    demo = in_the_demos_setting(dataset)
+    answers = [replace(answer, setting=DEMO_SETTING) for answer in (find_answers(make_context(demo)) if demo else ())]
+    answers += find_answers(make_context(chosen)) if chosen else ()
     return {"runs": seeds, "answers": [to_json(answer) for answer in answers]}
+
+
+def in_the_demos_setting(dataset: Dataset) -> Dataset | None:
+    """The runs of the demo's configurations, and those of CERL in the same setting; None if there are none."""
+    names = {job.name.rpartition("__s")[0] for job in jobs_of(WITH_CERL, "laptop", RESULTS)}
+    own = {run.path for run in dataset.runs if run.path.name.rpartition("__s")[0] in names}
+    return select_runs(dataset, lambda run: run.path in own) if own else None
 
 
 if __name__ == "__main__":
