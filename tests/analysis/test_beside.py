@@ -1,6 +1,7 @@
 """Other runs beside one's own: which are shown, that nothing is compared with them, and what they say."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,13 @@ from chorus.analysis.beside import put_beside
 from chorus.analysis.context import make_context
 from chorus.analysis.findings import find_findings
 from chorus.analysis.loading import load_runs
+from chorus.analysis.questions import MAIN
 from chorus.analysis.report import write_dataset_report
-from chorus.analysis.shipped import Answer, Shipped, find_answers, shipped, to_json
+from chorus.analysis.shipped import DEMO_SETTING, Answer, Shipped, find_answers, shipped, to_json
 from chorus.cli.main import main
 from chorus.errors import ChorusError
+from chorus.studies.demo import GAME
+from chorus.studies.evidence import FIRST_GAME
 
 # As the laptop scale has them, so that runs have their presets' default settings.
 USUAL = {"iterations": 25, "iteration_steps": 20_000}
@@ -95,6 +99,34 @@ def test_answers_survive_their_file_and_name_all_games_and_the_given_one(folders
     assert beside is not None and {answer.envs for answer in beside.answers} == {tuple(sorted(ENVS)), ENVS[:1]}
     assert {"2 environments", ENVS[0]} == {answer.where for answer in beside.answers}
     assert found.beside(ENVS, group="sac") is None
+
+
+def test_answers_in_the_readers_setting_come_first_and_are_marked(folders) -> None:
+    answers = find_answers(make_context(load_runs([folders[1]])))
+    whole = tuple(answer for answer in answers if answer.group == "dqn")
+    short = tuple(replace(answer, setting=DEMO_SETTING) for answer in whole if answer.envs == ENVS[:1])
+    assert short and {to_json(answer).get("setting") for answer in whole} == {None}
+    assert {to_json(answer)["setting"] for answer in short} == {DEMO_SETTING}
+    found = Shipped(seeds={}, answers=(*whole, *short))
+    same, other = found.beside(ENVS, setting=DEMO_SETTING), found.beside(ENVS)
+    assert same is not None and {answer.where for answer in same.answers[: len(short)]} == {"the same setting"}
+    assert same.answers[len(short) :] == whole
+    assert "not from yours: the same setting with other seeds (docs/demo.md); then the laptop scale" in same.intro
+    assert other is not None and other.answers == (*short, *whole)
+    assert {answer.where for answer in other.answers[: len(short)]} == {f"{ENVS[0]}, the setting of chorus demo"}
+
+
+def test_what_ships_in_the_demos_setting_is_shown_whatever_it_says() -> None:
+    """In the demo's setting CERL does not help, and in Asterix it does."""
+    beside = shipped().beside((GAME, FIRST_GAME), setting=DEMO_SETTING)
+    assert beside is not None
+    found = {(answer.question, answer.where): answer for answer in beside.answers}
+    members, vote = (pair.text for pair in MAIN if pair.first[0] == "cerl")
+    assert found[members, "the same setting"].verdict != "yes" and found[vote, "the same setting"].verdict == "no"
+    assert found[members, FIRST_GAME].verdict == "yes"
+    own = [answer for answer in beside.answers if answer.where == "the same setting"]
+    assert [answer.question for answer in own] == [pair.text for pair in MAIN[: len(own)]]
+    assert any("0%-tandem" in answer.compared for answer in own) and beside.answers[: len(own)] == tuple(own)
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ import pytest
 from chorus.analysis.shipped import shipped
 from chorus.cli.main import main
 from chorus.scheduling.jobs import jobs_of
-from chorus.studies.demo import DEMO, FIRST_SEED, LONG
+from chorus.studies.demo import DEMO, FIRST_SEED, LONG, WITH_CERL
 from running import chorus, listing
 from small_jobs import write_finished
 
@@ -42,6 +42,13 @@ def test_the_help_names_the_seeds(tmp_path, capsys):
     names = {"double-dqn": "Double DQN", "tandem": "the tandem", "bootstrapped-dqn": "Bootstrapped DQN"}
     assert "S seeds from 2000 on of each algorithm, or which: 2000-2009, or 2000,2005" in said
     assert f"(default: {', '.join(f'{seeds[preset]} for {name}' for preset, name in names.items())};" in said
+
+
+def test_cerl_ships_in_the_demos_setting(tmp_path):
+    jobs = jobs_of(WITH_CERL, "laptop", tmp_path)
+    assert {job.config.preset for job in jobs} == {*PRESETS, "cerl"}
+    assert len({(job.config.schedule, job.config.replay, job.config.exploration) for job in jobs}) == 1
+    assert {job.name.rpartition("__s")[0] for job in jobs} <= set(shipped().seeds)
 
 
 def test_the_long_form_has_four_algorithms_in_three_games(tmp_path):
@@ -93,6 +100,7 @@ def test_runs_that_are_there_are_only_reported(tmp_path, capsys):
     rows = [line for line in own.splitlines() if line.startswith(("Is there a curse", "Does acting together"))]
     assert len(rows) == 2 and all("not settled" in row for row in rows)  # two seeds settle nothing
     assert "MinAtar/Asterix" in shipped and "Does CERL help" in shipped
+    assert "the setting of chorus demo" in " ".join(shipped.split()) and "the same setting" not in shipped
     assert "95 % interval" in said
     assert f"report: {tmp_path / 'reports' / 'demo-smoke' / 'report.html'}" in said
     assert said.splitlines()[-1].startswith(f"next: chorus demo --out {tmp_path} ")
