@@ -8,7 +8,7 @@ import argparse
 import math
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -19,22 +19,25 @@ import numpy as np
 from chorus.analysis import markdown
 from chorus.analysis.bootstrap import IntervalEstimate
 from chorus.analysis.context import make_context
-from chorus.analysis.effects import VERDICT_WORDS
+from chorus.analysis.effects import VERDICT_WORDS, measure, minus
 from chorus.analysis.grouping import find_comparison_groups
 from chorus.analysis.loading import load_runs
 from chorus.analysis.power import chance_to_exclude
 from chorus.analysis.questions import main_questions
 from chorus.analysis.report.tables import final_table
+from chorus.analysis.results import Series
 from chorus.analysis.shipped import Answer, find_answers
 from chorus.analysis.wording import signed
 from chorus.cli.grid import add_grid_options, run_jobs
 from chorus.files import read_json, write_text
 from chorus.runs.published import publish, published_runs
 from chorus.scheduling.jobs import Job, jobs_for, jobs_of
-from chorus.studies.demo import DEMO, FIRST_SEED
+from chorus.studies.demo import DEMO, FIRST_SEED, QUICK
+from chorus.studies.study import Arm
 
 ROOT = Path(__file__).parent.parent
-RUNS, PAGE = ROOT / "results" / "demo", ROOT / "docs" / "demo.md"
+RESULTS = ROOT / "results"
+RUNS, PAGE = RESULTS / "demo", ROOT / "docs" / "demo.md"
 # Blocks begin at multiples of it.
 BLOCK = 100
 # Seeds by preset of the demo with which the first blocks were trained.
@@ -68,9 +71,15 @@ def demo_seeds() -> dict[str, int]:
 
 
 @cache
+def presets() -> dict[str, str]:
+    """The preset of each name."""
+    return {name_and_seed(job.path)[0]: job.config.preset for job in jobs_of(DEMO, "laptop", RUNS)}
+
+
+@cache
 def former_seeds() -> dict[str, int]:
     """The same for the demo before this one."""
-    return {name_and_seed(job.path)[0]: FORMER[job.config.preset] for job in jobs_of(DEMO, "laptop", RUNS)}
+    return {name: FORMER[preset] for name, preset in presets().items()}
 
 
 def name_and_seed(run: Path) -> tuple[str, int]:
@@ -78,19 +87,32 @@ def name_and_seed(run: Path) -> tuple[str, int]:
     return name, int(seed)
 
 
+def runs_of_demos(folder: Path = RUNS) -> list[Path]:
+    """All runs of the demo's configurations."""
+    return [run for run in sorted(folder.glob("*__s*")) if name_and_seed(run)[0] in demo_seeds()]
+
+
 def blocks(folder: Path = RUNS) -> dict[int, list[Path]]:
-    """The runs of each block, by its first seed: those of a demo, or of the former one where some are missing."""
+    """The runs of each block, by its first seed: those of a demo, or of the former one where some are missing.
+
+    A block without all runs of either is still in progress and left out.
+    """
     found = defaultdict[int, list[Path]](list)
-    for run in sorted(folder.glob("*__s*")):
+    for run in runs_of_demos(folder):
         _, seed = name_and_seed(run)
         found[seed - seed % BLOCK].append(run)
-    demos = {first: within(runs, demo_seeds()) for first, runs in sorted(found.items())}
-    return {first: runs if is_whole(runs) else within(runs, former_seeds()) for first, runs in demos.items()}
+    whole = {}
+    for first, runs in sorted(found.items()):
+        for numbers in (demo_seeds(), former_seeds()):
+            if len(own := within(runs, numbers)) == sum(numbers.values()):
+                whole[first] = own
+                break
+    return whole
 
 
 def within(runs: Sequence[Path], seeds: Mapping[str, int]) -> list[Path]:
-    """The runs of a block that a demo with these numbers of seeds has."""
-    return [run for run in runs for name, seed in [name_and_seed(run)] if seed % BLOCK < seeds[name]]
+    """The runs of a block that belong to a demo with these numbers of seeds."""
+    return [run for run in runs for name, seed in [name_and_seed(run)] if seed % BLOCK < seeds.get(name, 0)]
 
 
 def is_whole(runs: Sequence[Path]) -> bool:
@@ -99,8 +121,14 @@ def is_whole(runs: Sequence[Path]) -> bool:
 
 
 def whole_demos(folder: Path = RUNS) -> list[Path]:
-    """The runs of whole demos, by which no number of seeds was set."""
+    """The runs of whole demos. They were not used to choose the numbers of seeds."""
     return [run for runs in blocks(folder).values() if is_whole(runs) for run in runs]
+
+
+def former_demos(folder: Path = RUNS) -> list[Path]:
+    """All runs of the blocks with fewer seeds, those beyond a demo's numbers included. They chose the present ones."""
+    firsts = {first for first, runs in blocks(folder).items() if not is_whole(runs)}
+    return [run for run in runs_of_demos(folder) for _, seed in [name_and_seed(run)] if seed - seed % BLOCK in firsts]
 
 
 def answers_of(runs: Sequence[Path]) -> dict[str, Answer]:
@@ -110,38 +138,58 @@ def answers_of(runs: Sequence[Path]) -> dict[str, Answer]:
 
 def audit(folder: Path = RUNS) -> str:
     """The answers of each block and of all of them, then the final returns."""
-    pooled = answers_of([folder])
+    every = runs_of_demos(folder)
+    pooled = answers_of(every)
     head = ["seeds from", "processor", "runs", *pooled]
     rows = []
     for first, runs in blocks(folder).items():
         own = answers_of(runs)
         what = str(len(runs)) if is_whole(runs) else f"{len(runs)}, fewer seeds"
         rows.append([str(first), processors(runs), what, *(cell(own[question]) for question in pooled)])
-    rows.append(["all", "", str(len(list(folder.glob("*__s*")))), *map(cell, pooled.values())])
-    chances = [chance_texts(runs) for runs in ([folder], whole_demos(folder))]
+    rows.append(["all", "", str(len(every)), *map(cell, pooled.values())])
+    chances = [chance_texts(runs) for runs in (every, whole_demos(folder))]
     range_head = [
         "",
         "one demo estimates, with 95 % probability",
         "chance that it is settled, by all runs",
         "by whole demos alone",
     ]
-    ranges = [[question, text, *(own[question] for own in chances)] for question, text in expected(folder).items()]
-    ranges.append(["curse, vote and tandem", "", *(own[ALL] for own in chances)])
+    ranges = [
+        [question, text, *(own.get(question, "") for own in chances)] for question, text in expected(folder).items()
+    ]
+    ranges.append([ALL, "", *(own.get(ALL, "") for own in chances)])
     finals = []
-    for row in final_table(make_context(load_runs([folder])).results).rows:
+    for row in final_table(make_context(load_runs(every)).results).rows:
         _, label, _, _, _, seeds, *_ = (part.text for part in row.cells)
         mean, low, high = (f"{part.sort:.1f}" for part in row.cells[2:5])
         finals.append([label, mean, f"{low} to {high}", seeds])
     final_head = ["", "mean final return", "95 % interval", "seeds"]
-    tables = {tuple(head): rows, tuple(range_head): ranges, tuple(final_head): finals}
-    return "\n\n".join(markdown.table(*one) for one in tables.items()) + "\n"
+    number_head = ["seeds of Double DQN, Bootstrapped DQN and the tandem", "curse", "vote", "tandem", "all three"]
+    numbers = list(by_numbers_of_seeds(folder))
+    tables = {tuple(head): rows, tuple(range_head): ranges, tuple(final_head): finals, tuple(number_head): numbers}
+    return "\n\n".join(markdown.table(*one) for one in tables.items() if one[1]) + "\n"
+
+
+def by_numbers_of_seeds(folder: Path = RUNS) -> Iterator[list[str]]:
+    """The chances that the demos with fewer seeds promise, with their numbers of seeds and with the present ones."""
+    if runs := former_demos(folder):
+        for numbers in (former_seeds(), demo_seeds()):
+            found = chances_to_settle(comparisons(runs, numbers))
+            seeds = ", ".join(str(numbers[name]) for name in presets())
+            yield [seeds, *(f"{found[question]:.1%}".replace("%", " %") for question in (*SHOWN, ALL))]
 
 
 def expected(folder: Path = RUNS) -> dict[str, str]:
-    """Where the estimate of one more demo lies, by its question: its own error, and that of all runs together."""
+    """Where the estimate of one more demo lies, by its question: its own error, and that of all runs together.
+
+    Nothing is said without a whole demo, because the error of one is not known.
+    """
     by_block = [answers_of(runs) for runs in blocks(folder).values() if is_whole(runs)]
+    every = answers_of(runs_of_demos(folder))
+    if not by_block:
+        return dict.fromkeys(every, "")
     found = {}
-    for question, pooled in answers_of([folder]).items():
+    for question, pooled in every.items():
         own = [half_width(answers[question].estimate) for answers in by_block]
         half = math.hypot(half_width(pooled.estimate), sum(own) / len(own))
         found[question] = f"{signed(pooled.estimate.value - half)} to {signed(pooled.estimate.value + half)}"
@@ -152,9 +200,13 @@ def half_width(estimate: IntervalEstimate) -> float:
     return (estimate.high - estimate.low) / 2
 
 
-def comparisons(runs: Sequence[Path]) -> dict[str, Comparison]:
-    """What decides each question."""
-    context = make_context(load_runs(runs))
+def comparisons(runs: Sequence[Path], seeds: Mapping[str, int] | None = None) -> dict[str, Comparison]:
+    """What decides each question in a demo with these numbers of seeds; runs of other configurations do not count."""
+    seeds = demo_seeds() if seeds is None else seeds
+    own = [run for run in runs if name_and_seed(run)[0] in seeds]
+    if not own:
+        return {}
+    context = make_context(load_runs(own))
     (group,) = find_comparison_groups(context.results)
     (env,) = context.results.envs
     found = {}
@@ -162,7 +214,7 @@ def comparisons(runs: Sequence[Path]) -> dict[str, Comparison]:
         if finals := [context.results.final(term.series, env) for term in question.terms]:
             paths = [context.results.dataset.runs[final.runs[0]].path for final in finals]
             names = [name_and_seed(path)[0] for path in paths]
-            sizes = [demo_seeds()[name] for name in names]
+            sizes = [seeds[name] for name in names]
             found[question.text] = Comparison([final.values for final in finals], names, sizes)
     return found
 
@@ -173,7 +225,7 @@ def chances_to_settle(own: Mapping[str, Comparison]) -> dict[str, float]:
     The questions are taken as independent.
     """
     found = {question: chance_to_settle(comparison) for question, comparison in own.items()}
-    return found | {ALL: math.prod(found[question] for question in SHOWN)}
+    return found | ({ALL: math.prod(found[question] for question in SHOWN)} if found.keys() >= set(SHOWN) else {})
 
 
 def chance_to_settle(own: Comparison) -> float:
@@ -199,7 +251,7 @@ def chance_texts(runs: Sequence[Path], draws: int = 200) -> dict[str, str]:
 
 
 def drawn_again(own: Mapping[str, Comparison], number: int) -> dict[str, Comparison]:
-    """The same comparisons of runs that are drawn with replacement, the same ones of an algorithm for all of them."""
+    """The same comparisons of resampled runs. Every comparison gets the same resample of an algorithm's runs."""
 
     def draw(values: np.ndarray, name: str) -> np.ndarray:
         rng = np.random.default_rng([number, *name.encode()])
@@ -226,7 +278,35 @@ def cell(answer: Answer) -> str:
 
 
 def write(page: Path = PAGE, folder: Path = RUNS) -> None:
-    write_text(page, markdown.fill(page.read_text(encoding="utf-8"), "audit", audit(folder)))
+    text = markdown.fill(page.read_text(encoding="utf-8"), "audit", audit(folder))
+    write_text(page, markdown.fill(text, "choice", choice(folder.parent)))
+
+
+def choice(results: Path = RESULTS) -> str:
+    """What shipped runs say of two other choices in the demo's setting: five members, and a passive share of 10 %."""
+    five = {**QUICK, "members": 5}
+    settings = [("bootstrapped-dqn", QUICK), ("bootstrapped-dqn", five), ("tandem", QUICK)]
+    arms = tuple(Arm(preset, {name: (value,) for name, value in own.items()}) for preset, own in settings)
+    part = replace(DEMO, arms=arms).with_seeds(1)
+    names = {name_and_seed(job.path)[0] for job in jobs_of(part, "laptop", results)}
+    context = make_context(load_runs([run for run in results.glob("*/*__s*") if name_and_seed(run)[0] in names]))
+    by_size = {variant.members: variant for variant in context.results.dataset.variants if variant.role == "ensemble"}
+    (tandem,) = (variant for variant in context.results.dataset.variants if variant.role == "tandem")
+    pairs = {
+        "members, N = 5 minus N = 10": [Series(by_size[members], "individual") for members in (5, 10)],
+        "passive minus active member, with 10 % of the episodes": [
+            Series(tandem, who) for who in ("passive", "active")
+        ],
+    }
+    lines = []
+    for what, (first, second) in pairs.items():
+        effect = measure(context, minus(first, second))
+        assert effect is not None
+        found = effect.estimate
+        lines.append(
+            f"- {what}: {signed(found.value)} ({signed(found.low)} to {signed(found.high)}; {found.runs} seeds)\n"
+        )
+    return "".join(lines)
 
 
 def train(first: int, args: argparse.Namespace) -> int:
@@ -248,8 +328,9 @@ def main(given: Sequence[str]) -> int:
     parser.add_argument("--block", type=int, metavar="SEED", help=f"train first, from this multiple of {BLOCK} on")
     add_grid_options(parser)
     args = parser.parse_args(given)
-    if args.block is not None and args.block % BLOCK:
-        parser.error(f"--block is {args.block}; blocks begin at multiples of {BLOCK}")
+    if args.block is not None and (args.block < 0 or args.block % BLOCK):
+        print(f"--block is {args.block}; blocks begin at multiples of {BLOCK}, from 0 on", file=sys.stderr)
+        return 2
     if args.block is not None and (code := train(args.block, args)):
         return code
     write()
