@@ -26,13 +26,13 @@ def test_a_block_is_as_high_as_its_value() -> None:
 def test_the_policies_of_a_run_share_one_scale(tmp_path: Path) -> None:
     run = write(tmp_path / "run", {"individual": [0, 5], "aggregate": [0, 10], "third": [0, 99]})
     # 7 * 5 / 10 = 3.5 is rounded to the even 4, the fifth height.
-    assert learning_curves(run) == "individual ▁▅ 0.0 to 5.0, aggregate ▁█ 0.0 to 10.0"
+    assert learning_curves(run) == "individual ▁▅ 0.0 → 5.0, aggregate ▁█ 0.0 → 10.0"
 
 
 def test_long_curves_keep_their_ends(tmp_path: Path) -> None:
     said = learning_curves(write(tmp_path / "run", {"individual": [float(i) for i in range(200)]}))
     curve = said.split()[1]
-    assert (len(curve), curve[0], curve[-1]) == (24, "▁", "█") and said.endswith("0.0 to 199.0")
+    assert (len(curve), curve[0], curve[-1]) == (24, "▁", "█") and said.endswith("0.0 → 199.0")
 
 
 def test_a_run_without_evaluations_has_no_curve(tmp_path: Path) -> None:

@@ -23,7 +23,8 @@ def sparkline(values: Sequence[float], low: float, high: float) -> str:
 
 
 def learning_curves(run: Path) -> str:
-    """The mean returns of a run's first two policies at each evaluation, on one scale; empty if it has none."""
+    """The mean returns of a run's first two policies at each evaluation, on one scale, with the first and the last one;
+    empty if it has none."""
     returns: dict[str, list[float]] = {}
     for record in read_records(run / "metrics.jsonl"):
         match = EVALUATION.fullmatch(str(record.get("metric")))
@@ -34,7 +35,7 @@ def learning_curves(run: Path) -> str:
     if not finite:
         return ""
     return ", ".join(
-        f"{policy} {sparkline(values, min(finite), max(finite))} {values[0]:.1f} to {values[-1]:.1f}"
+        f"{policy} {sparkline(values, min(finite), max(finite))} {values[0]:.1f} → {values[-1]:.1f}"
         for policy, values in shown.items()
     )
 
