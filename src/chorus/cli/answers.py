@@ -16,7 +16,8 @@ _STYLES = {"yes": "bold", "no": "bold", "negligible": "", "unsettled": "dim", "m
 
 
 def print_summary(summary: "Summary", *, most_warnings: int | None = None) -> None:
-    """Main questions as a table, the number of other comparisons, the advice, and the path of the page."""
+    """Main questions as a table, those that were not run in sentences, the number of other comparisons, the advice, and
+    the path of the page."""
     from chorus.analysis.wording import plural
 
     console = Console(highlight=False, soft_wrap=False)
@@ -25,11 +26,11 @@ def print_summary(summary: "Summary", *, most_warnings: int | None = None) -> No
     if most_warnings is not None and len(summary.warnings) > most_warnings:
         console.print(Text(f"{plural(len(summary.warnings) - most_warnings, 'more note')} on the page."))
     main = [finding for finding in summary.findings if finding.main]
-    if main:
-        console.print(findings_table(main))
-    for finding in main:
-        if finding.verdict == "missing":
-            console.print(Text(f"{finding.question} {finding.answer}"))
+    missing = [finding for finding in main if finding.verdict == "missing"]
+    if len(missing) < len(main):
+        console.print(findings_table(finding for finding in main if finding not in missing))
+    for finding in missing:
+        console.print(Text(f"{finding.question} {finding.answer}"))
     if others := len(summary.findings) - len(main):
         console.print(Text(f"{others} further comparison{'s are' if others > 1 else ' is'} on the page."))
     if summary.asked:
@@ -60,23 +61,27 @@ def findings_table(findings: Iterable["Finding"]) -> Table:
 
 
 def answers_table(answers: Iterable["Answer"]) -> Table:
-    """What other runs say, one row per question and place."""
+    """What other runs say, one row per question; places are headings, so that ids of environments stay whole."""
     from chorus.analysis.effects import VERDICT_WORDS
     from chorus.analysis.wording import written
 
+    places: dict[str, list[Answer]] = {}
+    for answer in answers:
+        places.setdefault(answer.where, []).append(answer)
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("question", ratio=1, overflow="fold")
-    table.add_column("where", max_width=20, overflow="fold")
+    head = f"in {next(iter(places))}" if len(places) == 1 else "question"
+    table.add_column(Text(head), ratio=1, overflow="fold")
     table.add_column("verdict", max_width=11)
     table.add_column("difference", justify="right")
     table.add_column("95 % interval", no_wrap=True)
     table.add_column("seeds", justify="right")
-    for answer in answers:
-        verdict = Text(VERDICT_WORDS[answer.verdict], style=_STYLES[answer.verdict])
-        difference, interval = written(answer.estimate)
-        table.add_row(
-            Text(answer.question), Text(answer.where), verdict, difference, interval, str(answer.estimate.runs)
-        )
+    for place, own in places.items():
+        if len(places) > 1:
+            table.add_row(Text(f"in {place}", style="bold"))
+        for answer in own:
+            verdict = Text(VERDICT_WORDS[answer.verdict], style=_STYLES[answer.verdict])
+            difference, interval = written(answer.estimate)
+            table.add_row(Text(answer.question), verdict, difference, interval, str(answer.estimate.runs))
     return table
 
 
