@@ -5,6 +5,7 @@ import importlib
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -82,6 +83,17 @@ def test_without_a_command_the_help_shows_all_of_them(capsys):
     for command, (_, summary) in COMMANDS.items():
         assert f"    {command:<12}{summary}\n" in text
     assert all(len(line) <= 80 for line in text.splitlines())
+
+
+def test_the_demo_says_how_long_it_takes_on_the_slowest_measured_processor(capsys):
+    page = (Path(__file__).parents[2] / "docs" / "demo.md").read_text(encoding="utf-8")
+    table = page.split("## How long it takes")[1].split("##")[0]
+    minutes = [row.split("|")[3] for row in table.splitlines() if row.startswith("| ")][1:]
+    most = max(round(float(number)) for cell in minutes for number in re.findall(r"[\d.]+", cell))
+    with pytest.raises(SystemExit):
+        main(["demo", "--help"])
+    assert f"up to {most} on older ones with AVX2 only" in " ".join(capsys.readouterr().out.split())
+    assert f"to {most} minutes" in COMMANDS["demo"][1]
 
 
 def test_the_version_is_the_packages(capsys):

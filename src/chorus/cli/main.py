@@ -22,7 +22,7 @@ INTERRUPTED = 130
 _OF_A_NAME = (errno.ENAMETOOLONG, errno.ELOOP)
 # Command -> (module, one line of help). Modules are imported when their command is, so help answers at once.
 COMMANDS = {
-    "demo": ("chorus.cli.demo", "the curse of diversity on MinAtar, in four to nine minutes"),
+    "demo": ("chorus.cli.demo", "the curse of diversity on MinAtar, in 4 to 15 minutes"),
     "train": ("chorus.cli.train", "train an algorithm on an environment"),
     "diagnose": ("chorus.cli.diagnose", "is there a curse in your environment, what to use"),
     "resume": ("chorus.cli.resume", "resume a run that was stopped"),
