@@ -18,11 +18,26 @@ from small_jobs import write_finished
 def test_one_plain_line_a_study_when_not_a_terminal(tmp_path, capsys):
     assert main(["list", "studies", "--scale", "smoke", "--out", str(tmp_path)]) == 0
     head, *lines = capsys.readouterr().out.splitlines()
-    assert re.split(r" {2,}", head) == ["study", "what it shows", "runs ended", "shipped", "cost of what is left"]
+    assert re.split(r" {2,}", head) == ["study", "what it shows", "runs ended", "shipped", "cost of the rest"]
     assert [line.split()[0] for line in lines[: len(STUDIES)]] == list(STUDIES)
-    assert re.search(r"figure3 .*tandem.* 0 of 6 runs +.*(s|min) of one core", lines[1])
+    assert re.search(r"figure3 .*tandem.* 0 of 6 +- +.*(s|min)$", lines[1])
     assert "next: chorus reproduce" in lines[-1]
     assert listing(tmp_path) == {}
+
+
+@pytest.mark.slow
+def test_columns_are_aligned_and_short_marks_what_shortened_runs_judge(tmp_path, capsys, monkeypatch):
+    """All words of a column start at one place, and `of one core` is said once for all rows."""
+    monkeypatch.setattr("chorus.analysis.shortened.shortened_studies", lambda: {"figure14", "figure16"})
+    assert main(["list", "studies", "--out", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    head, *lines = said.splitlines()[: len(STUDIES) + 1]
+    starts = [match.end() for match in re.finditer(r"(^| {2,})(?=\S)", head)]
+    for line in lines:
+        assert [match.end() for match in re.finditer(r"(^| {2,})(?=\S)", line)] == starts
+    shipped = {line.split()[0]: re.split(r" {2,}", line)[3] for line in lines}
+    assert shipped["figure16"] == "short" and shipped["figure14"].endswith(" + short")
+    assert "short" not in shipped["figure15"] and said.count("of one core") == 1
 
 
 @pytest.mark.slow
@@ -136,7 +151,7 @@ def test_progress_and_the_next_command_are_those_of_the_device_and_the_folder(tm
     for device in ("gpu", "cpu"):
         assert main(["list", "studies", "--scale", "smoke", "--out", str(tmp_path), "--device", device]) == 0
         said = capsys.readouterr().out
-        counts.append(re.search(r"figure12 .* (\d) of 4 runs", said)[1])
+        counts.append(re.search(r"figure12 .* (\d) of 4 ", said)[1])
         assert f"next: chorus reproduce figure2 --scale smoke --device {device} --out {tmp_path}" in said
     assert counts == ["4", "0"]
 

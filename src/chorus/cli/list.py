@@ -174,39 +174,50 @@ def _studies(args: argparse.Namespace) -> None:
     lines = study_lines(args.out, args.scale, device_for(args))
     console = Console()
     if console.is_terminal:
-        table = Table(*_STUDY_COLUMNS, box=None)
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        for column in _STUDY_COLUMNS:
+            table.add_column(column, overflow="fold")
         for line in lines:
             table.add_row(*line)
         console.print(table)
     else:
-        for name, title, ended, shipped, cost in (_STUDY_COLUMNS, *lines):
-            print(f"{name:<16} {title:<47} {ended:<18} {shipped:<12} {cost}")
-    say(f"\n{_SHIPPED}")
+        rows = (_STUDY_COLUMNS, *lines)
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        for row in rows:
+            print("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip())
+    say(f"\n{_MEANINGS}")
     command = suggested("reproduce", "figure2", scale=args.scale, device=args.device, out=args.out)
     say(f"{args.scale} scale, runs in {args.out}; next: {unbroken(command)}")
 
 
 def study_lines(out: Path, scale: "Scale", device: str | None) -> list[tuple[str, str, str, str, str]]:
     """Name, title, how many of its runs have ended and how many ship, and what is left to pay."""
+    from chorus.analysis.shortened import shortened_studies
     from chorus.studies.table import STUDIES
 
     known: Known = {}
     found = []
     for study in STUDIES.values():
         ended, cost = standing(study, out, scale, device, known)
-        found.append((study.name, study.title, ended, covered(study, out, scale, known), cost))
+        shipped = covered(study, out, scale, known)
+        if scale == "laptop" and study.name in shortened_studies():
+            shipped = _SHORT if shipped == "-" else f"{shipped} + {_SHORT}"
+        found.append((study.name, study.title, ended, shipped, cost.removesuffix(_ONE_CORE)))
     return found
 
 
-_STUDY_COLUMNS = ("study", "what it shows", "runs ended", "shipped", "cost of what is left")
-_SHIPPED = (
-    "shipped: how many of a study's runs are in results/ of the source tree; docs/results.md says what they show. "
+_STUDY_COLUMNS = ("study", "what it shows", "runs ended", "shipped", "cost of the rest")
+_SHORT, _ONE_CORE = "short", " of one core"
+_MEANINGS = (
+    f"cost of the rest: the time{_ONE_CORE}, unless it is in GPU-days. "
+    "shipped: how many of a study's runs are in results/ of the source tree; "
+    f"{_SHORT}: shortened runs, which judge its claims where whole ones cannot; docs/results.md says what they show. "
     "`chorus reproduce` makes its own runs."
 )
 
 
 def covered(study: "Study", out: Path, scale: "Scale", known: "Known") -> str:
-    """How much of a study the shipped runs cover: all, a part, or nothing."""
+    """How many of a study's runs ship: all, a number, or none."""
     from chorus.analysis.shipped import shipped
     from chorus.errors import ChorusError
     from chorus.scheduling.jobs import jobs_of
@@ -218,7 +229,7 @@ def covered(study: "Study", out: Path, scale: "Scale", known: "Known") -> str:
     except ChorusError:
         return "-"
     there = len(names & shipped().names)
-    return "all" if there == len(names) else f"{there} of {len(names)}" if there else "-"
+    return "all" if there == len(names) else str(there or "-")
 
 
 def standing(
@@ -236,8 +247,8 @@ def standing(
     except ChorusError as problem:
         return "-", str(problem)
     todo = [job for job in jobs if not job.has_ended]
-    ended = f"{len(jobs) - len(todo)} of {len(jobs)} runs"
+    ended = f"{len(jobs) - len(todo)} of {len(jobs)}"
     if not todo:
         return ended, "nothing"
     work = work_left((job.config, job.saved_step() / job.total_steps) for job in todo)
-    return ended, gpu_words(work.gpu_days) if work.gpu_days else f"{duration(work.core_seconds)} of one core"
+    return ended, gpu_words(work.gpu_days) if work.gpu_days else f"{duration(work.core_seconds)}{_ONE_CORE}"
