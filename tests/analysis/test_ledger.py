@@ -23,6 +23,7 @@ from chorus.analysis.loading import load_runs
 from chorus.analysis.variants import MEMBERS
 from chorus.cli.claims import settle_command
 from chorus.cli.main import main
+from chorus.runs.published import publish
 from chorus.studies.study import Study
 from chorus.studies.table import STUDIES
 
@@ -151,6 +152,25 @@ def test_the_command_writes_two_files_and_says_so(tmp_path: Path, capsys: pytest
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["claims.json", "claims.md"]
     assert f"claims: {tmp_path / 'out' / 'claims.md'} and claims.json" in said
     assert "44 claims: " in said and said.splitlines()[-1].startswith("next: chorus reproduce ")
+
+
+@pytest.mark.slow
+def test_nothing_is_written_between_published_runs_nor_proposed_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With one folder of published runs and with a folder of such folders."""
+    out_of: list[Path] = []
+    monkeypatch.setattr("chorus.cli.claims.settle_command", lambda out: out_of.append(out) or nobody_settles)
+    monkeypatch.chdir(tmp_path)
+    own = write_study(tmp_path / "own", presets=("double-dqn", "bootstrapped-dqn"), envs=MINATAR[:1])
+    for run in own.iterdir():
+        publish(run, tmp_path / "shipped" / "minatar")
+    before = sorted((tmp_path / "shipped").rglob("*"))
+    for folder in ("shipped", "shipped/minatar"):
+        assert main(["claims", folder]) == 0
+        assert f"claims: runs/reports/claims-{Path(folder).name}/claims.md and" in capsys.readouterr().out
+    assert main(["claims", "own"]) == 0 and (tmp_path / "own" / "reports" / "claims" / "claims.md").exists()
+    assert sorted((tmp_path / "shipped").rglob("*")) == before and out_of == [Path("runs"), Path("runs"), Path("own")]
 
 
 @pytest.mark.long

@@ -33,7 +33,8 @@ def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
         "--out",
         type=Path,
         metavar="FOLDER",
-        help="where claims.md and claims.json are written (default: reports/claims in the first folder of runs)",
+        help="where claims.md and claims.json are written (default: reports/claims in the first folder of runs; of "
+        "published runs, runs/reports/claims-NAME with the folder's name)",
     )
     parser.add_argument(
         "--references",
@@ -49,16 +50,22 @@ def run(args: argparse.Namespace) -> int:
     from chorus.analysis.normalisation import read_references
     from chorus.cli.grid import check_folder, this_command
     from chorus.files import write_text
+    from chorus.runs.published import is_published
 
-    paths = args.runs or [Path("runs")]
-    folder = args.out or paths[0] / "reports" / "claims"
-    check_folder(folder)
+    usual = Path("runs")
+    paths = args.runs or [usual]
     # Without an argument there may be no runs yet: then nothing was run, and every claim has its command.
     dataset = load_runs(paths) if args.runs or paths[0].is_dir() else None
+    found = [run.path for run in dataset.runs] if dataset else []
+    # Nothing is written between published runs, nor over what was said of one's own.
+    published = any(map(is_published, found))
+    home, name = (usual, f"claims-{paths[0].resolve().name}") if published else (paths[0], "claims")
+    folder = args.out or home / "reports" / name
+    check_folder(folder)
     references = read_references(args.references) if args.references else None
-    nested = dataset is not None and any(run.path.parent != paths[0] and run.path != paths[0] for run in dataset.runs)
-    # New runs would not find those in folders below, and must not lie between published ones.
-    entries = evaluate(dataset, settle_command(Path("runs") if nested else paths[0]), references)
+    # New runs would not find those in folders below.
+    nested = any(path.parent != paths[0] and path != paths[0] for path in found)
+    entries = evaluate(dataset, settle_command(usual if nested else home), references)
     files = {"claims.md": to_markdown(entries, this_command()), "claims.json": to_json(entries)}
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():

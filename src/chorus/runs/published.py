@@ -9,6 +9,7 @@ import gzip
 import re
 import sys
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 
 from chorus.errors import ChorusError
@@ -78,6 +79,23 @@ def published_runs(folder: Path) -> dict[str, Path]:
     """The runs that have ended in `folder` and its folders, by name."""
     found = (path.parent for path in sorted(folder.glob("**/status.json")))
     return {run.name: run for run in found if _state(run) in ENDED}
+
+
+def is_published(run: Path) -> bool:
+    """Whether a run is such a copy, with compressed logs and without checkpoints."""
+    return any(run.glob(f"*.jsonl{_SUFFIX}"))
+
+
+def published_folders(folder: Path, runs: Sequence[Path]) -> dict[str, list[Path]]:
+    """Published runs by the folder right below `folder` that they lie in, as in results/; empty unless all of `runs`
+    are published and lie in at least two such folders."""
+    found: dict[str, list[Path]] = {}
+    for run in runs:
+        parts = run.relative_to(folder).parts if run.is_relative_to(folder) else ()
+        if len(parts) < 2 or not is_published(run):
+            return {}
+        found.setdefault(parts[0], []).append(run)
+    return found if len(found) > 1 else {}
 
 
 def _state(run: Path) -> object:

@@ -24,6 +24,7 @@ from chorus.files import (
     write_text,
 )
 from chorus.runs.log_files import LOG_NAMES, LogFiles
+from chorus.runs.published import is_published
 
 _FILES = ("meta.json", "status.json", "visits.json")
 _NEW = ".new"
@@ -185,7 +186,7 @@ class RunDirectory:
     @property
     def is_published(self) -> bool:
         """Whether this is the copy of a run that has compressed logs and no checkpoints."""
-        return any(self.path.glob("*.jsonl.gz"))
+        return is_published(self.path)
 
     def has_been_saved(self) -> bool:
         """Whether there was a checkpoint, according to the status or, should that be lost, the logs."""
