@@ -42,7 +42,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 def test_the_main_algorithms_and_what_one_has_run_are_shown_in_ones_own_environments(folders) -> None:
     own, other = folders
-    merged, _ = put_beside(load_runs([own]), [other])
+    merged, *_ = put_beside(load_runs([own]), [other])
     beside = [variant for variant in merged.variants if variant.role == "published"]
     assert {variant.title for variant in beside} == {
         "Double DQN, evidence",
@@ -57,19 +57,20 @@ def test_the_main_algorithms_and_what_one_has_run_are_shown_in_ones_own_environm
 def test_the_findings_about_ones_own_runs_stay_what_they_were(folders) -> None:
     own, other = folders
     alone = load_runs([own])
-    merged, _ = put_beside(alone, [other])
+    merged, *_ = put_beside(alone, [other])
     before, after = (find_findings(make_context(dataset)) for dataset in (alone, merged))
     assert [(f.question, f.answer) for f in before] == [(f.question, f.answer) for f in after]
 
 
 def test_the_other_runs_answer_by_themselves(folders) -> None:
     own, other = folders
-    _, beside = put_beside(load_runs([own]), [other])
+    _, beside, warnings = put_beside(load_runs([own]), [other])
     assert beside is not None and str(other) in beside.title
     answers = {answer.question: answer for answer in beside.answers}
     assert answers["Is there a curse of diversity?"].verdict == "yes" and len(answers) == len(beside.answers)
     assert answers["Does CERL help the members?"].envs == ENVS[:1]
     assert answers["Does CERL help the members?"].estimate.runs == 5
+    assert warnings == []
 
 
 def test_a_folder_without_a_common_environment_is_refused(folders, tmp_path) -> None:
@@ -77,6 +78,29 @@ def test_a_folder_without_a_common_environment_is_refused(folders, tmp_path) -> 
     SyntheticRun(env="CartPole-v1").write(tmp_path / "mine")
     with pytest.raises(ChorusError, match=r"has no runs in CartPole-v1, only in MinAtar/.*; leave it out"):
         put_beside(load_runs([tmp_path / "mine"]), [other])
+
+
+@pytest.mark.slow
+def test_environments_that_the_other_folder_lacks_are_named_on_page_and_terminal(folders, tmp_path, capsys) -> None:
+    """One's own runs are counted apart and are the only ones that commands, cost and other warnings speak of."""
+    own, other = tmp_path / "mine", tmp_path / "shipped"
+    write_study(own, presets=("double-dqn", "bootstrapped-dqn"), envs=ENVS, seeds=2, **USUAL)
+    write_study(other, envs=ENVS[:1], seeds=5, state="diverged", **USUAL)
+    page = tmp_path / "report.html"
+    assert main(["report", str(own), "--beside", str(other), "-o", str(page)]) == 0
+    text, said = (" ".join(words.split()) for words in (page.read_text(), capsys.readouterr().out))
+    warning = f"Nothing of {other} is shown beside your runs in {ENVS[1]}:"
+    assert warning in text and f"Note: {warning}" in said
+    assert "8 runs of yours (2 algorithms in 2 environments, 2 seeds each), 20 beside them." in text
+    assert "Yours were made by <code>chorus train</code>. Cost of yours: 4M agent steps" in text
+    assert "diverged; the last" not in said and "lacks seed" not in said and "has no run on" not in said
+
+
+def test_a_folder_in_which_nothing_fits_is_named(folders, tmp_path) -> None:
+    SyntheticRun("cerl", ENVS[0], options={"members": 5}, **USUAL).write(tmp_path / "others")
+    own = load_runs([folders[0]])
+    merged, beside, (warning,) = put_beside(own, [tmp_path / "others"])
+    assert merged is own and beside is None and f"in {ENVS[0]}: it has no run there" in warning
 
 
 @pytest.mark.slow

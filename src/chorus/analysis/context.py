@@ -159,13 +159,15 @@ def _describe(windows: dict[str, set[FinalWindow]]) -> str:
 
 
 def find_warnings(context: AnalysisContext) -> list[str]:
-    """Sentences about everything that could mislead somebody who reads only the summary."""
+    """Sentences about everything that could mislead somebody who reads only the summary; of one's own runs, if others
+    are beside them."""
     results, dataset = context.results, context.results.dataset
+    runs = dataset.own_runs or dataset.runs
     found = []
-    if smoke := sum(run.config.get("scale") == "smoke" for run in dataset.runs):
-        whose = "" if smoke == len(dataset.runs) else f" ({plural(smoke, 'run')} of {len(dataset.runs)})"
+    if smoke := sum(run.config.get("scale") == "smoke" for run in runs):
+        whose = "" if smoke == len(runs) else f" ({plural(smoke, 'run')} of {len(runs)})"
         found.append(f"At the smoke scale{whose} nothing is learnt: this shows that everything works, and no more.")
-    states = Counter(run.state for run in dataset.runs)
+    states = Counter(run.state for run in runs)
     if early := [f"{states[state]} {state}" for state in ("running", "stopped", "failed", "unknown") if states[state]]:
         found.append(
             f"Runs that have not ended: {', '.join(early)}. They are in the curves, and in final scores only where no "
@@ -175,7 +177,7 @@ def find_warnings(context: AnalysisContext) -> list[str]:
         found.append(f"{plural(states['diverged'], 'run')} diverged; the last evaluations count as the outcome.")
     if dataset.unusable:
         found.append(f"{plural(len(dataset.unusable), 'run')} could not be used; the table of runs says why.")
-    if older := sum(NO_IDENTITY in run.problems for run in dataset.runs):
+    if older := sum(NO_IDENTITY in run.problems for run in runs):
         found.append(f"{plural(older, 'run')} without an identity (older version): compared with nothing.")
     if dataset.damaged_lines:
         found.append(f"{plural(dataset.damaged_lines, 'damaged line')} skipped (a run was killed while writing).")
@@ -193,8 +195,9 @@ def find_warnings(context: AnalysisContext) -> list[str]:
             f"Environments of different kinds, by their networks, are averaged: {'; '.join(map(', '.join, kinds))}. "
             "Give the runs of one kind alone to have its answers."
         )
-    steps = {env: [f.last_step for s in results.series if (f := results.final(s, env))] for env in results.envs}
-    if uneven := [env for env, last in steps.items() if max(last) > 1.05 * min(last)]:
+    compared = [s for s in results.series if s.variant in dataset.own_variants]
+    steps = {env: [f.last_step for s in compared if (f := results.final(s, env))] for env in results.envs}
+    if uneven := [env for env, last in steps.items() if last and max(last) > 1.05 * min(last)]:
         found.append(f"Algorithms are compared at different numbers of steps in {', '.join(uneven)}.")
     return found + window_warnings(results) + settings_warnings(dataset) + coverage_warnings(dataset)
 
@@ -233,7 +236,7 @@ def settings_warnings(dataset: Dataset) -> list[str]:
 def coverage_warnings(dataset: Dataset) -> list[str]:
     """Sentences about environments and seeds that a variant lacks, and about seeds that it has more than once."""
     found = []
-    for variant in dataset.variants:
+    for variant in dataset.own_variants:
         # Games and tasks of one study have algorithms of their own.
         beside = [run for v in dataset.variants if v.group == variant.group for run in v.runs]
         seeds: dict[str, list[int]] = {env: [] for env in sorted({dataset.runs[run].env for run in beside})}

@@ -50,6 +50,15 @@ class Dataset:
         return tuple(sorted({run.env for run in self.runs}))
 
     @cached_property
+    def own_variants(self) -> tuple[Variant, ...]:
+        """Without those that are shown beside them: published curves, and runs of other folders."""
+        return tuple(variant for variant in self.variants if variant.role != "published")
+
+    @cached_property
+    def own_runs(self) -> tuple[Run, ...]:
+        return tuple(self.runs[run] for run in sorted(run for variant in self.own_variants for run in variant.runs))
+
+    @cached_property
     def rows_of_run(self) -> tuple[slice, ...]:
         """The rows of each run in the table; they are contiguous."""
         edges = np.searchsorted(self.table.run, np.arange(len(self.runs) + 1))

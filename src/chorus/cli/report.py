@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
     dataset = load_runs(args.runs)
     for note in missing_plugins(dataset):
         say(f"Note: {note}; the report shows what the runs recorded")
-    dataset, beside = put_beside(dataset, args.beside)
+    dataset, beside, warnings = put_beside(dataset, args.beside)
     summary = write_dataset_report(
         dataset,
         args.out,
@@ -101,6 +101,7 @@ def run(args: argparse.Namespace) -> int:
         references=references,
         normalisation=args.scale_by,
         beside=beside,
+        warnings=warnings,
     )
     if args.export:
         for path in export_all(dataset, args.export):

@@ -32,10 +32,8 @@ from chorus.analysis.report.cards import answer_table, comparison_table, make_ca
 from chorus.analysis.report.panels import Panel, Section
 from chorus.analysis.report.sections import make_sections
 from chorus.analysis.shipped import Beside
-from chorus.analysis.wording import plural
 from chorus.errors import ChorusError
 from chorus.files import write_text
-from chorus.runs.logs import printable
 
 POINTS_PER_INCH = 72
 SCRIPTS = ("report.js", "saving.js", "sorting.js")
@@ -70,7 +68,7 @@ def write_report(
 
 
 def write_dataset_report(dataset: Dataset, out: Path | str, **options: Any) -> Summary:
-    """Writes the report of a loaded dataset; takes the options of `write_report`, and `beside`."""
+    """Writes the report of a loaded dataset; takes the options of `write_report`, `beside` and `warnings`."""
     out = Path(out)
     if out.is_dir():
         raise ChorusError(f"{out} is a folder; give the name of a file such as {out / 'report.html'}.")
@@ -95,10 +93,13 @@ def render_report(
     references: dict[str, Reference] | None = None,
     normalisation: str | None = None,
     beside: Beside | None = None,
+    warnings: Sequence[str] = (),
 ) -> tuple[str, Summary]:
-    """The page as text, and its summary; `beside` is what other runs say of the same questions."""
+    """The page as text, and its summary; `beside` is what other runs say of the same questions, and `warnings` come
+    before those about the runs."""
     context = make_context(dataset, seed, references, normalisation)
-    summary = replace(summarise(context, title), beside=beside)
+    summary = summarise(context, title)
+    summary = replace(summary, beside=beside, warnings=(*warnings, *summary.warnings))
     return render_page(context, summary, make_sections(context), seed), summary
 
 
@@ -125,7 +126,8 @@ def render_page(context: AnalysisContext, summary: Summary, sections: list[Secti
         cards=make_cards(summary.findings),
         asked=summary.asked,
         claims=count_words(claims),
-        extent=_extent(context),
+        extent=provenance.extent(context),
+        yours=len(dataset.own_runs) < len(dataset.runs),
         terms=provenance.terms(context.results.series),
         paper=provenance.PAPER,
         cost=provenance.cost(dataset),
@@ -149,18 +151,6 @@ def render_page(context: AnalysisContext, summary: Summary, sections: list[Secti
         script=Markup(script),
         script_hash=_hash(script),
         stylesheet=Markup(theme() + _page_file("report.css")),
-    )
-
-
-def _extent(context: AnalysisContext) -> str:
-    """`20 runs of 4 algorithms in MinAtar/Breakout-v1, 5 seeds each`."""
-    results = context.results
-    envs = results.envs
-    where = printable(envs[0]) if len(envs) == 1 else f"{len(envs)} environments"
-    algorithms = plural(len(results.dataset.variants), "algorithm")
-    return (
-        f"{plural(len(results.dataset.runs), 'run')} of {algorithms} in {where}, "
-        f"{context.seeds(results.series, envs)} each"
     )
 
 

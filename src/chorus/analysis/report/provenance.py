@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from chorus.analysis.context import AnalysisContext
 from chorus.analysis.loading import Dataset
 from chorus.analysis.report.tables import Row, Table, number_cell, text_cell
 from chorus.analysis.results import Series
@@ -55,9 +56,22 @@ def terms(series: Sequence[Series]) -> list[Term]:
     return [term for term, present in used.items() if present]
 
 
+def extent(context: AnalysisContext) -> str:
+    """`20 runs of 4 algorithms in MinAtar/Breakout-v1, 5 seeds each`, or `7 runs of yours (...), 40 beside them`."""
+    dataset = context.results.dataset
+    own, variants = (dataset.own_runs, dataset.own_variants) if dataset.own_runs else (dataset.runs, dataset.variants)
+    envs = sorted({run.env for run in own})
+    where = printable(envs[0]) if len(envs) == 1 else f"{len(envs)} environments"
+    series = [s for s in context.results.series if s.variant in variants]
+    basis = f"{plural(len(variants), 'algorithm')} in {where}, {context.seeds(series, envs)} each"
+    if len(own) == len(dataset.runs):
+        return f"{plural(len(own), 'run')} of {basis}"
+    return f"{plural(len(own), 'run')} of yours ({basis}), {len(dataset.runs) - len(own)} beside them"
+
+
 def command_table(dataset: Dataset) -> Table:
-    """The distinct commands that made the runs, with the number of runs of each."""
-    counts = Counter(text for run in dataset.runs if (text := command_of(run)))
+    """The distinct commands that made one's own runs, with the number of runs of each."""
+    counts = Counter(text for run in dataset.own_runs if (text := command_of(run)))
     rows = [Row((text_cell(text), number_cell(count, str(count)))) for text, count in counts.items()]
     return Table("commands-table", ("Command", "Runs"), tuple(rows))
 
@@ -72,9 +86,8 @@ def command_of(run: Run) -> str:
 
 
 def cost(dataset: Dataset) -> str:
-    """`10M agent steps, 3.2 hours`: the sum over all runs; empty without runs of one's own."""
-    published = {run for variant in dataset.variants if variant.role == "published" for run in variant.runs}
-    own = [run for position, run in enumerate(dataset.runs) if position not in published]
+    """`10M agent steps, 3.2 hours`: the sum over one's own runs; empty without any."""
+    own = dataset.own_runs
     if not own:
         return ""
     steps = f"{short_number(sum(run.last_step for run in own))} agent steps"
