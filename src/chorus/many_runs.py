@@ -9,7 +9,7 @@ from chorus.analysis.diagnosis import write_diagnosis
 from chorus.analysis.findings import Summary
 from chorus.analysis.ledger import Entry, evaluate
 from chorus.analysis.loading import load_runs
-from chorus.analysis.report import write_dataset_report
+from chorus.analysis.report import split_by_folder, write_dataset_report, write_folder_reports
 from chorus.arguments import as_path, check_flags, plain, read_value, whole_number
 from chorus.config.options import find_setting
 from chorus.config.options import options as settings_of_runs
@@ -121,12 +121,19 @@ def diagnose(
 
 
 def report(runs: Runs, out: str | Path = "report.html", *, title: str | None = None, seed: int = 0) -> Summary:
-    """Write the page of `chorus report` about runs or folders of runs; returns its findings."""
-    dataset = load_runs(_paths(runs))
+    """Write the page of `chorus report` about runs or folders of runs; returns its findings.
+
+    A folder with several folders of published runs has a page per folder, and `out` is an index of them.
+    """
+    paths = _paths(runs)
+    dataset = load_runs(paths)
     recorded = (run.meta.get("plugins") for run in dataset.runs)
     load_recorded({name: None for names in recorded if isinstance(names, list) for name in names})
     root = whole_number("seed", seed, least=0)
-    return write_dataset_report(dataset, as_path("out", out), title=title, seed=root)
+    page = as_path("out", out)
+    if folders := split_by_folder(dataset, paths):
+        return write_folder_reports(dataset, folders, page, title=title, seed=root)
+    return write_dataset_report(dataset, page, title=title, seed=root)
 
 
 def claims(runs: Runs = "runs") -> tuple[Entry, ...]:

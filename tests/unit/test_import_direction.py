@@ -44,6 +44,7 @@ ANALYSIS_MAY_IMPORT = {
     "chorus.errors",
     "chorus.files",
     "chorus.runs.logs",
+    "chorus.runs.published",
     "chorus.runs.timings",
     "chorus.studies.panels",
 }

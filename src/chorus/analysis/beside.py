@@ -18,8 +18,8 @@ MAIN = ("single", "ensemble", "tandem", "cerl")
 
 
 def put_beside(dataset: Dataset, paths: Sequence[Path]) -> tuple[Dataset, Beside | None, list[str]]:
-    """The dataset with curves from files and runs from folders, what the runs of the folders say, and a warning for each
-    folder that lacks an environment."""
+    """The dataset with curves from files and runs from folders, what the runs of the folders say, and a warning for
+    each folder that lacks an environment."""
     folders = [path for path in paths if path.is_dir()]
     files = [path for path in paths if path not in folders]
     merged, answers, warnings = dataset, [], []

@@ -2,6 +2,7 @@
 
 import argparse
 import shlex
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +22,8 @@ def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
     parser.description = (
         "Write one self-contained HTML page about finished, running or failed runs: is there a curse of "
         "diversity, how large is it, and what helps; with figures, tables, configurations and the data "
-        "behind each figure."
+        "behind each figure. A folder with several folders of published runs, as results of the source tree, has a "
+        "page per folder beside FILE, which is then an index with the paper's claims."
     )
     parser.add_argument(
         "runs",
@@ -85,28 +87,33 @@ def run(args: argparse.Namespace) -> int:
     from chorus.analysis.exchange import export_all
     from chorus.analysis.loading import load_runs
     from chorus.analysis.normalisation import read_references
-    from chorus.analysis.report import write_dataset_report
-    from chorus.cli.answers import print_summary
+    from chorus.analysis.report import split_by_folder, write_dataset_report, write_folder_reports
+    from chorus.cli.answers import print_path, print_summary
 
     references = read_references(args.references) if args.references else None
     dataset = load_runs(args.runs)
     for note in missing_plugins(dataset):
         say(f"Note: {note}; the report shows what the runs recorded")
-    dataset, beside, warnings = put_beside(dataset, args.beside)
-    summary = write_dataset_report(
-        dataset,
-        args.out,
-        title=args.title,
-        seed=args.seed,
-        references=references,
-        normalisation=args.scale_by,
-        beside=beside,
-        warnings=warnings,
-    )
+    common = {"title": args.title, "seed": args.seed, "references": references, "normalisation": args.scale_by}
+    folders = split_by_folder(dataset, args.runs)
+    if folders and args.beside:
+        names = ", ".join(map(str, args.runs))
+        one = shlex.quote(str(args.runs[0] / next(iter(folders))))
+        raise ChorusError(
+            f"--beside goes with one page, and {names} has {len(folders)} folders of published runs with a page each; "
+            f"give one of them, such as {one}"
+        )
+    if folders:
+        summary = write_folder_reports(dataset, folders, args.out, **common, tell=lambda text: say(text, sys.stderr))
+    else:
+        dataset, beside, warnings = put_beside(dataset, args.beside)
+        summary = write_dataset_report(dataset, args.out, **common, beside=beside, warnings=warnings)
     if args.export:
-        for path in export_all(dataset, args.export):
-            print(f"data: {path}")
-    print_summary(summary, most_warnings=5)
+        for name, own in (folders or {"": dataset}).items():
+            for path in export_all(own, args.export / name):
+                print(f"data: {path}")
+    # The answers of several pages are too many for a terminal; they are in the index.
+    print_path(summary.kind, summary.out) if folders else print_summary(summary, most_warnings=5)
     print(f"next: open {shlex.quote(str(summary.out))} in a browser")
     return 0
 

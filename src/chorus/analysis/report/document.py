@@ -25,7 +25,7 @@ from chorus.analysis.figures.drawing import Drawing, Value, missing_glyphs_allow
 from chorus.analysis.figures.style import DARK, GRID, INK, LIGHT, MUTED, PAPER, SOLID, LineStyle, house_style
 from chorus.analysis.findings import Summary, summarise
 from chorus.analysis.ledger import count_words, evaluate
-from chorus.analysis.loading import Dataset, load_runs
+from chorus.analysis.loading import Dataset
 from chorus.analysis.normalisation import Reference
 from chorus.analysis.report import provenance, tables
 from chorus.analysis.report.cards import answer_table, comparison_table, make_cards
@@ -36,7 +36,7 @@ from chorus.errors import ChorusError
 from chorus.files import write_text
 
 POINTS_PER_INCH = 72
-SCRIPTS = ("report.js", "saving.js", "sorting.js")
+SCRIPTS = ("theme.js", "report.js", "saving.js", "sorting.js")
 VARIABLES = {INK: "--ink", MUTED: "--muted", GRID: "--grid", PAPER: "--paper"} | {
     colour: f"--c{number}" for number, colour in enumerate(LIGHT)
 }
@@ -49,30 +49,18 @@ LARGEST_ZOOM = 1.6
 SWATCH_WIDTH = 2.0
 
 
-def write_report(
-    paths: Sequence[Path | str],
-    out: Path | str,
-    *,
-    title: str | None = None,
-    seed: int = 0,
-    references: dict[str, Reference] | None = None,
-    normalisation: str | None = None,
-) -> Summary:
-    """Reads run directories, writes the report to `out`, and returns its summary.
-
-    The same runs and the same seed give the same bytes.
-    """
-    return write_dataset_report(
-        load_runs(paths), out, title=title, seed=seed, references=references, normalisation=normalisation
-    )
-
-
 def write_dataset_report(dataset: Dataset, out: Path | str, **options: Any) -> Summary:
-    """Writes the report of a loaded dataset; takes the options of `write_report`, `beside` and `warnings`."""
+    """Writes the report of a loaded dataset; takes the options of `render_report`."""
+    page = check_page(out)
+    return write_page(*render_report(dataset, **options), page)
+
+
+def check_page(out: Path | str) -> Path:
+    """The path of a page, which must not be a folder."""
     out = Path(out)
     if out.is_dir():
         raise ChorusError(f"{out} is a folder; give the name of a file such as {out / 'report.html'}.")
-    return write_page(*render_report(dataset, **options), out)
+    return out
 
 
 def write_page(text: str, summary: Summary, out: Path) -> Summary:
@@ -108,20 +96,12 @@ def render_page(context: AnalysisContext, summary: Summary, sections: list[Secti
     dataset = context.results.dataset
     series_numbers = {series.label: number for number, series in enumerate(context.results.series)}
     env_numbers = {env: number for number, env in enumerate(dataset.envs)}
-    script = "\n".join(map(_page_file, SCRIPTS))
-    environment = Environment(
-        loader=PackageLoader("chorus.analysis.report", "page"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["swatch"] = swatch
-    environment.filters["unbroken"] = unbroken
     shown = [[item for panel in s.panels for item in _rendered(panel, series_numbers)] for s in sections]
     claims = evaluate(dataset, references=context.references)
     drawn = {label for section in sections for panel in section.panels for label in panel.drawing.styles}
-    return environment.get_template("report.html.j2").render(
+    return render_template(
+        "report.html.j2",
+        SCRIPTS,
         summary=summary,
         cards=make_cards(summary.findings),
         asked=summary.asked,
@@ -148,9 +128,26 @@ def render_page(context: AnalysisContext, summary: Summary, sections: list[Secti
         },
         configurations=tables.configurations(dataset),
         seed=seed,
+    )
+
+
+def render_template(name: str, scripts: Sequence[str], **values: Any) -> str:
+    """A page from a template, with these scripts and the stylesheet in it; all text is escaped."""
+    environment = Environment(
+        loader=PackageLoader("chorus.analysis.report", "page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["swatch"] = swatch
+    environment.filters["unbroken"] = unbroken
+    script = "\n".join(map(_page_file, scripts))
+    return environment.get_template(name).render(
         script=Markup(script),
         script_hash=_hash(script),
         stylesheet=Markup(theme() + _page_file("report.css")),
+        **values,
     )
 
 

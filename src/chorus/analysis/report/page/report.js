@@ -3,25 +3,7 @@
   const hiddenSeries = new Set();
   const hiddenEnvs = new Set();
   const tip = document.getElementById("tip");
-  const root = document.documentElement;
   const SVG = "http://www.w3.org/2000/svg";
-
-  // ---- theme -------------------------------------------------------------------------------------------------------
-  function remember(value) {
-    // A page opened from a file may have no storage; the theme is then forgotten when the page is closed.
-    try { localStorage.setItem("chorus-theme", value); } catch (error) { return; }
-  }
-  try {
-    const kept = localStorage.getItem("chorus-theme");
-    if (kept === "light" || kept === "dark") root.dataset.theme = kept;
-  } catch (error) {
-    delete root.dataset.theme;
-  }
-  document.getElementById("theme").addEventListener("click", function () {
-    const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-    root.dataset.theme = dark ? "light" : "dark";
-    remember(root.dataset.theme);
-  });
 
   // ---- toggles -----------------------------------------------------------------------------------------------------
   function applyVisibility() {
@@ -237,7 +219,4 @@
   });
   addEventListener("resize", fitChips);
   fitChips();
-
-  // Folded parts cannot be opened on paper.
-  addEventListener("beforeprint", () => document.querySelectorAll("details:not(.menu)").forEach((part) => { part.open = true; }));
 })();
