@@ -58,9 +58,9 @@ def run(args: argparse.Namespace) -> int:
     dataset = load_runs(paths) if args.runs or paths[0].is_dir() else None
     found = [run.path for run in dataset.runs] if dataset else []
     # Nothing is written between published runs, nor over what was said of one's own.
-    published = any(map(is_published, found))
-    home, name = (usual, f"claims-{paths[0].resolve().name}") if published else (paths[0], "claims")
-    folder = args.out or home / "reports" / name
+    published = any(is_published(path) for path in found if path.is_relative_to(paths[0]))
+    home, ending = (usual, f"-{paths[0].resolve().name}") if published else (paths[0], "")
+    folder = args.out or home / "reports" / f"claims{ending}"
     check_folder(folder)
     references = read_references(args.references) if args.references else None
     # New runs would not find those in folders below.
