@@ -15,7 +15,7 @@ from chorus.analysis.bootstrap import FEWEST_RUNS, IntervalEstimate
 from chorus.analysis.context import AnalysisContext, make_context
 from chorus.analysis.effects import NEGLIGIBLE, VERDICT_WORDS, Effect, by_environment, measure, minus
 from chorus.analysis.grouping import find_comparison_groups
-from chorus.analysis.ledger import count_words, evaluate
+from chorus.analysis.ledger import Entry, count_words, evaluate
 from chorus.analysis.ledger.entries import Place
 from chorus.analysis.ledger.writing import all_claims_text, excluded, in_short
 from chorus.analysis.loading import Dataset, load_runs, select_runs
@@ -31,6 +31,7 @@ from chorus.analysis.overview import (
 )
 from chorus.analysis.results import Series
 from chorus.analysis.shipped import DATA, DEMO_SETTING, find_answers, to_json
+from chorus.analysis.shortened import KEY, find_shortened
 from chorus.analysis.wording import number, percent, plural, seeds_of, written
 from chorus.config.env_rows import row_of
 from chorus.envs.registry import describe
@@ -81,8 +82,9 @@ def write(results: Path = RESULTS, docs: Path = DOCS, package: Path = PACKAGE) -
         old.unlink()
     for name, figure in found.items():
         figure.drawing.save(figures / f"results-{name}.svg")
-    write_text(docs / "results.md", page(dataset, chosen, short, manifest, found))
-    write_text(package / DATA, json.dumps(package_data(dataset, chosen), separators=(",", ":")) + "\n")
+    entries = evaluate(dataset)
+    write_text(docs / "results.md", page(entries, chosen, short, manifest, found))
+    write_text(package / DATA, json.dumps(package_data(dataset, chosen, entries), separators=(",", ":")) + "\n")
     readme = results / "README.md"
     if readme.exists():
         table = f"\n{folder_table(manifest)}\n\n"
@@ -90,9 +92,12 @@ def write(results: Path = RESULTS, docs: Path = DOCS, package: Path = PACKAGE) -
 
 
 def page(
-    dataset: Dataset, chosen: Dataset | None, short: Dataset | None, manifest: dict, figures: dict[str, Figure]
+    entries: Sequence[Entry],
+    chosen: Dataset | None,
+    short: Dataset | None,
+    manifest: dict,
+    figures: dict[str, Figure],
 ) -> str:
-    entries = evaluate(dataset)
     parts = [
         HEAD,
         extent(chosen, short),
@@ -309,8 +314,8 @@ def folder_table(manifest: dict) -> str:
     return markdown.table(head, rows)
 
 
-def package_data(dataset: Dataset, chosen: Dataset | None) -> dict:
-    """What an installed package knows of results/: the seeds of each configuration, and the main answers."""
+def package_data(dataset: Dataset, chosen: Dataset | None, entries: Sequence[Entry]) -> dict:
+    """What an installed package knows of results/: seeds of each configuration, main answers, and what is short."""
     seeds: dict[str, list[int]] = {}
     for run in sorted(dataset.runs, key=lambda run: (run.path.name.rpartition("__s")[0], run.seed)):
         if run.has_ended:
@@ -318,7 +323,7 @@ def package_data(dataset: Dataset, chosen: Dataset | None) -> dict:
     demo = in_the_demos_setting(dataset)
     answers = [replace(answer, setting=DEMO_SETTING) for answer in (find_answers(make_context(demo)) if demo else ())]
     answers += find_answers(make_context(chosen)) if chosen else ()
-    return {"runs": seeds, "answers": [to_json(answer) for answer in answers]}
+    return {"runs": seeds, "answers": [to_json(answer) for answer in answers], KEY: find_shortened(entries)}
 
 
 def in_the_demos_setting(dataset: Dataset) -> Dataset | None:

@@ -101,7 +101,8 @@ class Effect:
         if label or len(self.terms) != 2:
             return f"{label[:1].upper()}{label[1:]}: {self.written(value)} {size}, in {self.unit}."
         first, second = (term.series.label for term in self.terms)
-        ratio = "" if self.reference is None else f"{percent(abs(value) / self.reference, careful=True)} "
+        few = self.estimate.runs < FEWEST_RUNS
+        ratio = "" if few or self.reference is None else f"{percent(abs(value) / self.reference, careful=True)} "
         level = value == 0 or (self.reference is not None and abs(value) < 0.005 * self.reference)
         place = "level with" if level else f"{ratio}{'above' if value > 0 else 'below'}"
         high, low = (number(x) if self.unit == "return" else f"{x:.2f}" for x in self.levels)
