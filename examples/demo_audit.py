@@ -39,7 +39,7 @@ ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "results"
 RUNS, PAGE = RESULTS / "demo", ROOT / "docs" / "demo.md"
 # Blocks begin at multiples of it.
-BLOCK = 100
+BLOCK, FIRST_BLOCK = 100, 1_000
 # Seeds by preset of the demo with which the first blocks were trained.
 FORMER = {"double-dqn": 12, "bootstrapped-dqn": 6, "tandem": 7}
 # What the demo is there to show.
@@ -171,7 +171,7 @@ def audit(folder: Path = RUNS) -> str:
 
 
 def by_numbers_of_seeds(folder: Path = RUNS) -> Iterator[list[str]]:
-    """The chances that the demos with fewer seeds promise, with their numbers of seeds and with the present ones."""
+    """The chance that a demo settles each question, by the blocks with fewer seeds: with their numbers, and today's."""
     if runs := former_demos(folder):
         for numbers in (former_seeds(), demo_seeds()):
             found = chances_to_settle(comparisons(runs, numbers))
@@ -328,8 +328,13 @@ def main(given: Sequence[str]) -> int:
     parser.add_argument("--block", type=int, metavar="SEED", help=f"train first, from this multiple of {BLOCK} on")
     add_grid_options(parser)
     args = parser.parse_args(given)
-    if args.block is not None and (args.block < 0 or args.block % BLOCK):
-        print(f"--block is {args.block}; blocks begin at multiples of {BLOCK}, from 0 on", file=sys.stderr)
+    last = FIRST_SEED - BLOCK
+    if args.block is not None and (args.block % BLOCK or not FIRST_BLOCK <= args.block <= last):
+        print(
+            f"--block is {args.block}; blocks begin at multiples of {BLOCK} from {FIRST_BLOCK} to {last}: smaller "
+            "seeds were used for trials, and larger ones are the demo's",
+            file=sys.stderr,
+        )
         return 2
     if args.block is not None and (code := train(args.block, args)):
         return code

@@ -22,7 +22,6 @@ from chorus.analysis.loading import Dataset, load_runs, select_runs
 from chorus.analysis.manifest import make_manifest
 from chorus.analysis.members import CERL, MEASURES, Movement, movements
 from chorus.analysis.overview import (
-    MAIN,
     Figure,
     find_figures,
     find_variant_figures,
@@ -32,7 +31,8 @@ from chorus.analysis.overview import (
 from chorus.analysis.results import Series
 from chorus.analysis.shipped import DATA, DEMO_SETTING, find_answers, to_json
 from chorus.analysis.shortened import KEY, find_shortened
-from chorus.analysis.wording import number, percent, plural, seeds_of, written
+from chorus.analysis.variants import MAIN_ROLES
+from chorus.analysis.wording import number, percent, plural, seed_count, written
 from chorus.config.env_rows import row_of
 from chorus.envs.registry import describe
 from chorus.files import write_text
@@ -150,11 +150,11 @@ def settings_of_short_runs(context: AnalysisContext) -> str:
     for group in find_comparison_groups(context.results):
         centre = group.ensemble or (group.single.variant if group.single else None)
         name = group.variants[0].group
-        if centre is None or name not in WHY_SHORT:
+        if centre is None:
             continue
         changed = [path for path, one in centre.identity.settings.items() if one.changed and "." in path]
         values = [f"`{path}` {shown(value)}" for path in changed if (value := centre.settings.get(path)) is not None]
-        said = f"N = {centre.members} in {', '.join(sorted(centre.by_env))}. {WHY_SHORT[name]}"
+        said = f"N = {centre.members} in {', '.join(sorted(centre.by_env))}. {WHY_SHORT.get(name, '')}".strip()
         lines.append(f"- *{subject_of(name).capitalize()}*: {said} Settings that it changes: {', '.join(values)}.")
     head = "Checks with fewer than three seeds of whole runs are judged by these."
     return "\n".join([head, "", *lines, ""])
@@ -201,8 +201,8 @@ def cerl_in_words(context: AnalysisContext) -> str:
                 for one in found
                 if env in one.effect.envs
             ]
-            moved = "; ".join(f"{one.measure.name} {one.words} ({with_interval(one.effect.estimate)})" for one in own)
-            lines.append(f"- *{env}*: return of members **{verdict}**, {with_interval(effect.estimate)}; {moved}.")
+            moved = "".join(f"; {one.measure.name} {one.words} ({with_interval(one.effect.estimate)})" for one in own)
+            lines.append(f"- *{env}*: return of members **{verdict}**, {with_interval(effect.estimate)}{moved}.")
     head = "### Where CERL helps its members, and what moves with it\n\nMembers with CERL minus plain ones:\n"
     return "\n".join([head, *lines, ""]) if lines else ""
 
@@ -238,7 +238,7 @@ def variants(context: AnalysisContext) -> str:
     rows = [
         [one.variant.label, one.plain.label, *map(effect_cell, one.effects), seed_count(one.effects[0].estimate)]
         for one in find_ablations(context)
-        if one.effects[0] and not (one.variant.role in MAIN and one.variant.changes == 0)
+        if one.effects[0] and not (one.variant.role in MAIN_ROLES and one.variant.changes == 0)
     ]
     head = ["variant", "beside", *MEASURED, "seeds"]
     text = (
@@ -256,11 +256,6 @@ def effect_cell(effect: Effect | None) -> str:
         return ""
     text = with_interval(effect.estimate)
     return f"**{text}**" if effect.estimate.settled else text
-
-
-def seed_count(found: IntervalEstimate) -> str:
-    """`10`, or `3 to 10` over environments."""
-    return seeds_of(found).rpartition(" ")[0]
 
 
 def with_interval(found: IntervalEstimate) -> str:

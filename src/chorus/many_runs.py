@@ -8,7 +8,7 @@ from typing import Any
 from chorus.analysis.diagnosis import write_diagnosis
 from chorus.analysis.findings import Summary
 from chorus.analysis.ledger import Entry, evaluate
-from chorus.analysis.loading import load_runs
+from chorus.analysis.loading import has_runs, load_runs
 from chorus.analysis.report import split_by_folder, write_dataset_report, write_folder_reports
 from chorus.arguments import as_path, check_flags, plain, read_value, whole_number
 from chorus.config.options import find_setting
@@ -139,7 +139,7 @@ def report(runs: Runs, out: str | Path = "report.html", *, title: str | None = N
 def claims(runs: Runs = "runs") -> tuple[Entry, ...]:
     """The paper's claims, and what these runs say about each."""
     paths = _paths(runs)
-    return evaluate(load_runs(paths) if any(path.exists() for path in paths) else None)
+    return evaluate(load_runs(paths) if any(map(has_runs, paths)) else None)
 
 
 @dataclass(frozen=True)

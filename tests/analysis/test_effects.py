@@ -7,12 +7,13 @@ import pytest
 from synthetic_runs import MINATAR, SyntheticRun, write_study
 
 from chorus.analysis.bootstrap import IntervalEstimate
-from chorus.analysis.context import AnalysisContext, find_warnings, make_context
+from chorus.analysis.context import AnalysisContext, make_context
 from chorus.analysis.effects import Effect, Term, holm, measure, minus, ratio, trend
 from chorus.analysis.loading import load_runs
 from chorus.analysis.normalisation import Reference
 from chorus.analysis.results import Series
 from chorus.analysis.variants import Variant
+from chorus.analysis.warnings import find_warnings
 
 
 def context_of(folder: Path, random: float = 0.0) -> AnalysisContext:
@@ -147,7 +148,7 @@ def test_a_first_seed_in_a_second_game_hides_no_answer(tmp_path: Path) -> None:
     both = measure(context, minus(members, single), envs=MINATAR[:2])
     assert both is not None and both.envs == MINATAR[:2] and both.verdict(-1) == "unsettled"
     (said,) = [text for text in find_warnings(context) if "leave out" in text]
-    assert said.startswith(f"Answers leave out {MINATAR[1]}, with fewer than 3 seeds")
+    assert said.startswith(f"Answers leave out {MINATAR[1]}: an algorithm has fewer than 3 seeds there")
 
 
 def test_a_game_with_many_seeds_does_not_decide_for_games_with_few(tmp_path: Path) -> None:

@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 from synthetic_runs import ATARI4, SyntheticRun, write_study
 
-from chorus.analysis.context import describe_windows, find_warnings, make_context, window_warnings
+from chorus.analysis.context import describe_windows, make_context
 from chorus.analysis.drawings import smoothing
 from chorus.analysis.loading import load_runs
 from chorus.analysis.report.sections import make_sections
 from chorus.analysis.report.tables import final_table
 from chorus.analysis.results import Results
+from chorus.analysis.warnings import find_warnings, window_warnings
 from chorus.config.resolution import Request, resolve
 from chorus.config.scales import SCALE_ROWS
 from chorus.runs.logs import FinalWindow

@@ -8,13 +8,14 @@ from synthetic_runs import MINATAR, SyntheticRun, write_study
 
 from chorus.analysis.advice import advise
 from chorus.analysis.bootstrap import IntervalEstimate
-from chorus.analysis.context import coverage_warnings, make_context
+from chorus.analysis.context import make_context
 from chorus.analysis.effects import Effect, Verdict, measure, minus
 from chorus.analysis.findings import Finding, Summary, correct, find_findings, summarise
 from chorus.analysis.grouping import find_comparison_groups
 from chorus.analysis.loading import load_runs
 from chorus.analysis.normalisation import Reference
 from chorus.analysis.questions import MAIN
+from chorus.analysis.warnings import coverage_warnings
 
 
 def findings(folder: Path) -> dict[str, Finding]:

@@ -23,6 +23,7 @@ from chorus.analysis.loading import load_runs
 from chorus.analysis.variants import MEMBERS
 from chorus.cli.claims import settle_command
 from chorus.cli.main import main
+from chorus.many_runs import claims
 from chorus.runs.published import publish
 from chorus.studies.study import Study
 from chorus.studies.table import STUDIES
@@ -170,7 +171,7 @@ def test_nothing_is_written_between_published_runs_nor_proposed_there(
         assert main(["claims", folder]) == 0
         assert f"claims: runs/reports/claims-{Path(folder).name}/claims.md and" in capsys.readouterr().out
     assert main(["claims", "own", "shipped"]) == 0 and (tmp_path / "own" / "reports" / "claims" / "claims.md").exists()
-    assert sorted((tmp_path / "shipped").rglob("*")) == before and out_of == [Path("runs")] * 3
+    assert sorted((tmp_path / "shipped").rglob("*")) == before and out_of == [Path("runs"), Path("runs"), Path("own")]
 
 
 @pytest.mark.long
@@ -228,3 +229,12 @@ def test_in_short_says_why_a_settled_number_settles_nothing(tmp_path: Path) -> N
             own = {"individual": level + 0.1 * seed, "aggregate": level + 0.1 * seed}
             SyntheticRun(preset, "Hopper-v4", seed, own).write(tmp_path)
     assert "return; it takes at least two environments (5 seeds, Hopper-v4" in in_short(evaluate(load_runs([tmp_path])))
+
+
+def test_a_folder_with_nothing_but_reports_has_no_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `chorus claims` wrote about published runs must not be taken for one's own runs."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs" / "reports" / "claims-results").mkdir(parents=True)
+    monkeypatch.setattr("chorus.cli.claims.settle_command", lambda out: nobody_settles)
+    assert main(["claims"]) == 0
+    assert {entry.words for entry in claims()} == {"not run", "shown by tests"}

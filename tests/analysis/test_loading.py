@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from synthetic_runs import SyntheticRun, write_study
 
-from chorus.analysis.context import coverage_warnings
 from chorus.analysis.loading import find_run_directories, load_runs, merge
 from chorus.analysis.results import Results
+from chorus.analysis.warnings import coverage_warnings
 from chorus.errors import ChorusError
 from chorus.runs.logs import FinalWindow
 

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.random_scores import GYMNASIUM
 from synthetic_runs import MINATAR, SyntheticRun, write_study
 
-from chorus.analysis.context import find_warnings, make_context
+from chorus.analysis.context import make_context
 from chorus.analysis.contrasts import gains
 from chorus.analysis.grouping import find_comparison_groups, pairs_of_interest
 from chorus.analysis.loading import load_runs
@@ -24,6 +24,7 @@ from chorus.analysis.normalisation import (
 )
 from chorus.analysis.report.sections import make_sections
 from chorus.analysis.results import Results
+from chorus.analysis.warnings import find_warnings
 from chorus.envs.minatar import GAMES
 from chorus.errors import ChorusError
 

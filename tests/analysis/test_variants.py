@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 from synthetic_runs import MINATAR, SyntheticRun, write_study
 
-from chorus.analysis.context import find_warnings, make_context, settings_warnings
+from chorus.analysis.context import make_context
 from chorus.analysis.grouping import find_comparison_groups, find_sweep_axes
 from chorus.analysis.loading import load_runs
 from chorus.analysis.results import Results
 from chorus.analysis.variants import NO_IDENTITY, Setting, read_identity
+from chorus.analysis.warnings import find_warnings, settings_warnings
 from chorus.analysis.wording import percent
 from chorus.components import short_number
 from chorus.config.schema import RunConfig

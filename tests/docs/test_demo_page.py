@@ -110,10 +110,11 @@ def test_without_a_whole_demo_nothing_is_said_of_one(tmp_path) -> None:
     assert audit.ALL not in audit.chances_to_settle(audit.comparisons(few))
 
 
-@pytest.mark.parametrize("block", ["-100", "1750"])
+@pytest.mark.parametrize("block", ["-100", "0", "1750", "2000"])
 def test_a_block_that_cannot_be_is_refused(block, capsys) -> None:
     assert audit.main(["--block", block]) == 2
-    assert capsys.readouterr().err == f"--block is {block}; blocks begin at multiples of 100, from 0 on\n"
+    said = capsys.readouterr().err
+    assert said.startswith(f"--block is {block}; blocks begin at multiples of 100 from 1000 to 1900: smaller seeds")
 
 
 def test_the_chance_of_a_difference_of_means_by_hand() -> None:

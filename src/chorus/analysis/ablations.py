@@ -60,11 +60,15 @@ def _effects(context: AnalysisContext, variant: Variant, plain: Variant) -> tupl
 def draw_ablations(ablations: Sequence[Ablation]) -> Drawing | None:
     """A panel per measure with a row per variant of the ensemble, hollow where the interval includes zero."""
     rows = [one for one in ablations if one.variant.members > 1]
+    if not rows:
+        return None
     panels = {}
-    for name, column in zip(MEASURED, zip(*(row.effects for row in rows), strict=True), strict=False):
+    for name, column in zip(MEASURED, zip(*(row.effects for row in rows), strict=True), strict=True):
         effects = [effect for effect in column if effect is not None]
-        if len(effects) == len(rows):
-            unit = effects[0].unit
+        units = {effect.unit for effect in effects}
+        # A panel has one axis, in returns or in scores, and a row of each variant.
+        if len(effects) == len(rows) and len(units) == 1:
+            (unit,) = units
             title = unit if name == DIVERSITY else f"{name} ({unit})"
             panels[title] = [_labelled(row, effect) for row, effect in zip(rows, effects, strict=True)]
     if not panels:

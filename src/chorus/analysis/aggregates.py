@@ -86,7 +86,7 @@ def optimality_gap(scores: ArrayLike, counts: np.ndarray | None = None, goal: fl
 
 
 def run_weights(scores: np.ndarray) -> np.ndarray:
-    """The weight of each run, zero where it is missing: all tasks weigh the same and runs one on average."""
+    """The weight of each run, zero where it is missing: 1 on average, and the same in total for every task."""
     present = np.isfinite(scores)
     runs = present.sum(axis=-2, keepdims=True)
     return present * (runs.sum(axis=-1, keepdims=True) / (runs.shape[-1] * runs))

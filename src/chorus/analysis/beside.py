@@ -9,12 +9,9 @@ from chorus.analysis.context import make_context
 from chorus.analysis.exchange import load_curves
 from chorus.analysis.loading import Dataset, load_runs, merge, select_runs
 from chorus.analysis.shipped import Beside, find_answers
-from chorus.analysis.variants import arm_of, is_default, section
+from chorus.analysis.variants import MAIN_ROLES, arm_of, is_default, section
 from chorus.errors import ChorusError
 from chorus.runs.logs import Run
-
-# With their default settings, they are shown whatever one has run.
-MAIN = ("single", "ensemble", "tandem", "cerl")
 
 
 def put_beside(dataset: Dataset, paths: Sequence[Path]) -> tuple[Dataset, Beside | None, list[str]]:
@@ -54,7 +51,8 @@ def fitting_runs(found: Dataset, dataset: Dataset, folder: Path) -> Dataset | No
 
     def keep(run: Run) -> bool:
         identity = _identity(run)
-        main = identity.get("role") in MAIN and identity.get("group") in groups and is_default(run)
+        # The main algorithms with their default settings are shown whatever one has run.
+        main = identity.get("role") in MAIN_ROLES and identity.get("group") in groups and is_default(run)
         return run.env in dataset.envs and (main or arm_of(run) in own)
 
     if not set(found.envs) & set(dataset.envs):

@@ -32,14 +32,14 @@ Rng = np.random.Generator
 class IntervalEstimate:
     """A value, its interval (NaN if there is only one run), and the number of runs behind it.
 
-    Over several environments `runs` is the smallest number of one of them, and `most_runs` the largest.
+    `most_runs` is the number of the environment with most, where `runs` is that of the one with fewest.
     """
 
     value: float
     low: float
     high: float
     runs: int
-    most_runs: int = 0
+    most_runs: int | None = None
 
     @property
     def has_interval(self) -> bool:

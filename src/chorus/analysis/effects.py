@@ -131,11 +131,13 @@ def measure(
     environment does not hide what many seeds have settled elsewhere. `reference` is the position of the term whose
     score is the reference.
     """
+    if not terms:
+        return None
     results, normalisation = context.results, context.normalisation
     if envs is None:
         envs = shared_envs(context, terms, FEWEST_RUNS) or shared_envs(context, terms)
     shared = tuple(env for env in results.envs if env in envs and all(_final(results, t, env) for t in terms))
-    if not terms or not shared:
+    if not shared:
         return None
     other = terms[0].measure
     middle = MEAN if other else centre(shared)

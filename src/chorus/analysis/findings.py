@@ -12,12 +12,13 @@ import numpy as np
 
 from chorus.analysis.advice import advise
 from chorus.analysis.bootstrap import CONFIDENCE, ENOUGH_SEEDS, IntervalEstimate
-from chorus.analysis.context import AnalysisContext, find_warnings
+from chorus.analysis.context import AnalysisContext
 from chorus.analysis.effects import NEGLIGIBLE, Effect, Verdict, by_environment, holm, measure, minus, ratio
 from chorus.analysis.grouping import ComparisonGroup, find_comparison_groups
 from chorus.analysis.questions import Question, find_questions
 from chorus.analysis.results import Series
 from chorus.analysis.shipped import Beside
+from chorus.analysis.warnings import find_warnings
 from chorus.analysis.wording import FEW_SEEDS, p_value, percent, plural, why_unsettled
 from chorus.runs.logs import printable
 
@@ -174,7 +175,7 @@ def how_many_asked(findings: Sequence[Finding]) -> str:
         return ""
     settled = [finding for finding in effects if finding.verdict in ("yes", "no")]
     kept = sum((finding.adjusted_p or 0.0) < ALPHA for finding in settled)
-    apart = " within each family (main questions, further comparisons)" * (len({f.family for f in effects}) > 1)
+    apart = " within each family of questions" * (len({f.family for f in effects}) > 1)
     return (
         f"{plural(len(effects), 'question')} asked of the same runs, {len(settled)} settled one by one and {kept} of "
         f"them after Holm's correction{apart}. If nothing differed, about {ALPHA * len(effects):.1f} would be settled "

@@ -94,7 +94,7 @@ def estimate(scores: ArrayLike, influence: Callable[[np.ndarray], Influence] = m
     matrix = aggregates.score_matrix(scores)
     found = influence(matrix)
     low, high = interval([found], found.value)
-    return IntervalEstimate(float(found.value), float(low), float(high), int(_runs(matrix).max()))
+    return IntervalEstimate(float(found.value), float(low), float(high), *runs_between([matrix]))
 
 
 def mean_estimate(values: ArrayLike) -> IntervalEstimate:
@@ -148,7 +148,7 @@ def difference(
 
 
 def runs_between(matrices: Sequence[np.ndarray]) -> tuple[int, int]:
-    """The smallest and the largest number of runs of a task; what counts in a task is the matrix with the fewest."""
+    """The smallest and the largest number of runs over tasks; of several matrices each task counts its smallest."""
     fewest = np.min([_runs(matrix)[0] for matrix in matrices], axis=0)
     return int(fewest.min()), int(fewest.max())
 

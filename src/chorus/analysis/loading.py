@@ -153,6 +153,11 @@ def find_run_directories(paths: Sequence[Path | str]) -> list[Path]:
     return list(found.values())
 
 
+def has_runs(path: Path) -> bool:
+    """Whether a run directory lies at or below the path; reports alone are none."""
+    return path.is_dir() and (is_run(path) or bool(_runs_below(path)))
+
+
 def _runs_below(path: Path, above: frozenset[Path] = frozenset()) -> list[Path]:
     """Follows links, but never back to a folder above; hidden folders are runs that are being created."""
     here = above | {path.resolve()}

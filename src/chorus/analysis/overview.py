@@ -13,10 +13,9 @@ from chorus.analysis.figures import Drawing
 from chorus.analysis.grouping import ComparisonGroup, find_comparison_groups, find_sweep_axes
 from chorus.analysis.loading import Dataset, select_runs
 from chorus.analysis.results import Series
-from chorus.analysis.variants import is_default, section
+from chorus.analysis.variants import MAIN_ROLES, is_default, section
 from chorus.runs.logs import Run
 
-MAIN = ("single", "ensemble", "cerl", "tandem")
 # Parts of the paper's subject, by the group of their algorithms.
 SUBJECTS = {"dqn": "games", "qr-dqn": "quantile regression", "sac": "continuous control"}
 
@@ -88,7 +87,7 @@ def of_group(dataset: Dataset, group: str, *, main_only: bool) -> Dataset | None
     """The runs of a group: of the main algorithms, or of all in the environments that have variants of them."""
 
     def is_main(run: Run) -> bool:
-        return section(run.meta, "identity").get("role") in MAIN and is_default(run)
+        return section(run.meta, "identity").get("role") in MAIN_ROLES and is_default(run)
 
     own = [run for run in dataset.runs if section(run.meta, "identity").get("group") == group]
     varied = {run.env for run in own if not is_main(run)}

@@ -30,6 +30,6 @@ def find_shortened(entries: Iterable[Entry]) -> list[str]:
 
 @cache
 def shortened_studies() -> frozenset[str]:
-    """What the package's data say; none if they were written before this was recorded."""
+    """What the package's data say."""
     content = json.loads(files("chorus.data").joinpath(DATA).read_text(encoding="utf-8"))
-    return frozenset(content.get(KEY, ()))
+    return frozenset(content[KEY])

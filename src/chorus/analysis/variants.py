@@ -19,8 +19,10 @@ MEMBERS, SHARED_LAYERS = "agent.members", "agent.shared_layers"
 CAPACITY, PASSIVE_SHARE = "replay.capacity", "acting.passive_share"
 CRITICS = "agent.critics"
 OWN_PROBABILITY = "replay.sampler.own_probability"
+# Those that the paper's main questions are about.
+MAIN_ROLES = ("single", "ensemble", "tandem", "cerl")
 # Published curves are drawn and tabulated, and never compared with.
-ROLES = ("single", "ensemble", "tandem", "cerl", "ablation", "published")
+ROLES = (*MAIN_ROLES, "ablation", "published")
 # The settings that a label names first; others follow in alphabetical order. The scale comes before the settings that
 # are relative to its defaults.
 LABEL_ORDER = ("scale", "hyperparameters", MEMBERS, SHARED_LAYERS, PASSIVE_SHARE, CAPACITY, "schedule.total_steps")

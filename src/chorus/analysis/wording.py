@@ -28,7 +28,12 @@ def seeds_between(counts: Sequence[int]) -> str:
 
 def seeds_of(found: IntervalEstimate) -> str:
     """The seeds behind an estimate: of the environment with fewest to that with most."""
-    return seeds_between((found.runs, max(found.runs, found.most_runs)))
+    return seeds_between((found.runs, found.most_runs or found.runs))
+
+
+def seed_count(found: IntervalEstimate) -> str:
+    """`10`, or `3 to 10`, for a column of a table."""
+    return seeds_of(found).removesuffix("s").removesuffix(" seed")
 
 
 def number(value: float) -> str:

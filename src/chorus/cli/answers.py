@@ -63,7 +63,7 @@ def findings_table(findings: Iterable["Finding"]) -> Table:
 def answers_table(answers: Iterable["Answer"]) -> Table:
     """What other runs say, one row per question; places are headings, so that ids of environments stay whole."""
     from chorus.analysis.effects import VERDICT_WORDS
-    from chorus.analysis.wording import written
+    from chorus.analysis.wording import seed_count, written
 
     places: dict[str, list[Answer]] = {}
     for answer in answers:
@@ -81,17 +81,17 @@ def answers_table(answers: Iterable["Answer"]) -> Table:
         for answer in own:
             verdict = Text(VERDICT_WORDS[answer.verdict], style=_STYLES[answer.verdict])
             difference, interval = written(answer.estimate)
-            table.add_row(Text(answer.question), verdict, difference, interval, str(answer.estimate.runs))
+            table.add_row(Text(answer.question), verdict, difference, interval, seed_count(answer.estimate))
     return table
 
 
 def effect_cells(finding: "Finding") -> tuple[str, str, str]:
     """Difference, interval and seeds as text; empty without an effect."""
-    from chorus.analysis.wording import written
+    from chorus.analysis.wording import seed_count, written
 
     if finding.difference is None:
         return "", "", ""
-    return *written(finding.difference), str(finding.difference.runs)
+    return *written(finding.difference), seed_count(finding.difference)
 
 
 def print_path(kind: str, path: Path | None) -> None:

@@ -46,7 +46,7 @@ def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from chorus.analysis.ledger import count_words, evaluate, open_commands, to_json, to_markdown
-    from chorus.analysis.loading import load_runs
+    from chorus.analysis.loading import has_runs, load_runs
     from chorus.analysis.normalisation import read_references
     from chorus.cli.grid import check_folder, this_command
     from chorus.files import write_text
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     usual = Path("runs")
     paths = args.runs or [usual]
     # Without an argument there may be no runs yet: then nothing was run, and every claim has its command.
-    dataset = load_runs(paths) if args.runs or paths[0].is_dir() else None
+    dataset = load_runs(paths) if args.runs or has_runs(paths[0]) else None
     found = [run.path for run in dataset.runs] if dataset else []
     # Nothing is written between published runs, nor over what was said of one's own.
     published = any(is_published(path) for path in found if path.is_relative_to(paths[0]))
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     check_folder(folder)
     references = read_references(args.references) if args.references else None
     # New runs would not find those in folders below.
-    nested = any(path.parent != paths[0] and path != paths[0] for path in found)
+    nested = any(path.is_relative_to(paths[0]) and paths[0] not in (path, path.parent) for path in found)
     entries = evaluate(dataset, settle_command(usual if nested else home), references)
     files = {"claims.md": to_markdown(entries, this_command()), "claims.json": to_json(entries)}
     folder.mkdir(parents=True, exist_ok=True)
@@ -127,23 +127,21 @@ def ledger_table(entries: "Sequence[Entry]") -> "Table":
     from rich.table import Table
     from rich.text import Text
 
+    from chorus.analysis.wording import seeds_of
+
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column("", justify="right")
     table.add_column("claim", ratio=1)
-    table.add_column("status", max_width=11)
+    table.add_column("status", max_width=9)
     table.add_column("effect (95 % interval)", max_width=18)
-    table.add_column("seeds", justify="right")
-    table.add_column("envs", justify="right")
-    table.add_column("scale", max_width=10)
+    # The longest name of an environment fits.
+    table.add_column("judged by", max_width=25)
     styles = {"agrees": "green", "disagrees": "red"}
     for entry in entries:
         outcome = entry.deciding
-        estimate = outcome.estimate if outcome else None
         status = Text(entry.words, style="dim" if not entry.settled else styles.get(entry.status, ""))
-        seeds = str(estimate.runs) if estimate else ""
-        envs = str(len(outcome.envs)) if outcome and outcome.envs else ""
-        number, text = str(entry.claim.number), Text(entry.claim.text)
-        effect = (outcome.effect or outcome.note) if outcome else ""
-        scale = outcome.scale if outcome else ""
-        table.add_row(number, text, status, effect, seeds, envs, scale)
+        effect = "; ".join(filter(None, [outcome.effect, outcome.note])) if outcome else ""
+        seeds = seeds_of(outcome.estimate) if outcome and outcome.estimate else ""
+        basis = ", ".join(filter(None, [seeds, outcome.where, outcome.scale])) if outcome else ""
+        table.add_row(str(entry.claim.number), Text(entry.claim.text), status, Text(effect), Text(basis))
     return table

@@ -22,8 +22,8 @@ def configure(parser: argparse.ArgumentParser, given: Sequence[str]) -> None:
     parser.description = (
         "Write one self-contained HTML page about finished, running or failed runs: is there a curse of "
         "diversity, how large is it, and what helps; with figures, tables, configurations and the data "
-        "behind each figure. A folder with several folders of published runs, as results of the source tree, has a "
-        "page per folder beside FILE, which is then an index with the paper's claims."
+        "behind each figure. If a folder contains several folders of published runs, as results in the source tree "
+        "does, each of them gets its own page beside FILE, and FILE is an index of these pages with the paper's claims."
     )
     parser.add_argument(
         "runs",

@@ -43,7 +43,7 @@ class Arm:
     """One preset; a setting with several values is run with each of them.
 
     Settings are named as the options of `chorus train`, and None is an option that is not given. They may depend on
-    the scale. `seeds` is for an arm with fewer seeds than the others: the first so many of its environments.
+    the scale. `seeds` is for an arm with fewer seeds than the others: the first ones of its environment set.
     """
 
     preset: str

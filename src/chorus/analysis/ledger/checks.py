@@ -198,7 +198,7 @@ class InMost(Contrast):
         needed = int(np.ceil(self.share * len(verdicts)))
         yes, possible = verdicts.count("yes"), verdicts.count("yes") + verdicts.count("unsettled")
         status: Status = "agrees" if yes >= needed else "disagrees" if possible < needed else "unsettled"
-        note = f"settled in {yes} of {plural(len(verdicts), 'environment')}, and it takes {needed}"
+        note = f"settled in {yes} of {plural(len(verdicts), 'environment')}, {needed} needed"
         return _outcome(self.what, effect, status, note)
 
 
@@ -227,7 +227,8 @@ class OnlyWith(Contrast):
         condition = measure(context, self.given or ())
         if condition is None:
             return self.missing()
-        where = tuple(env for env, one in by_environment(context, condition).items() if one.verdict(1) == "yes")
+        gains = by_environment(context, condition)
+        where = tuple(env for env in effect.envs if env in gains and gains[env].verdict(1) == "yes")
         there = measure(context, effect.terms, reference=self.reference, envs=where) if where else None
         if there is None:
             return _outcome(self.what, effect, "unsettled", "it applies in no environment")

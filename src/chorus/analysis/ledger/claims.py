@@ -286,14 +286,16 @@ def hyperparameters_matter(e: Evidence) -> list[Check]:
 def _change_of_curse(e: Evidence, path: str, name: str) -> Check:
     """Members minus single agent with the largest value of a setting, minus the same with the smallest.
 
-    Where a single agent hardly learns, there is no curse to be seen, whatever the setting does to it.
+    Where the single agent scores less than half as much, less is left that members could lose.
     """
     what = f"change of members − single agent with the {name}"
     members, single = (_ends(e, preset, path) for preset in ("bootstrapped-dqn", "double-dqn"))
     if members is None or single is None:
         return Differs(what=what, terms=None)
     low, high = (difference(first, second) for first, second in zip(members, single, strict=True))
-    objection = "" if e.comparable_levels(*single) else "with one of the values the single agent hardly learns"
+    objection = (
+        "" if e.comparable_levels(*single) else "with one of the values the single agent scores less than half as much"
+    )
     return Differs(what=what, terms=weighted((1.0, high), (-1.0, low)), objection=objection)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from chorus.analysis.context import AnalysisContext
-from chorus.analysis.effects import Term, minus, trend
+from chorus.analysis.effects import Term, measure, minus, trend
 from chorus.analysis.grouping import ComparisonGroup, find_comparison_groups, nearest
 from chorus.analysis.results import DIVERSITIES, Series
 from chorus.analysis.variants import CAPACITY, MEMBERS, PASSIVE_SHARE, SHARED_LAYERS, Variant
@@ -105,12 +105,14 @@ class Evidence:
 
     def comparable_levels(self, first: Series | None, second: Series | None, share: float = 0.5) -> bool:
         """Whether in each environment of both the lower mean score is at least this share of the higher one."""
-        if first is None or second is None:
-            return False
+        effect = measure(self.context, difference(first, second) or ())
         apply = self.context.normalisation.apply
-        for env in self.context.shared_envs(first, second):
-            levels = [float(np.nanmean(apply(env, self.results.score_matrix(s, (env,))))) for s in (first, second)]
-            if min(levels) < share * max(levels):
+        if effect is None:
+            return True
+        for env in effect.envs:
+            scores = (self.results.score_matrix(term.series, (env,)) for term in effect.terms)
+            levels = [float(np.nanmean(apply(env, score))) for score in scores]
+            if not min(levels) >= share * max(levels) > 0:
                 return False
         return True
 
@@ -118,9 +120,9 @@ class Evidence:
         """The measure of diversity that the variant recorded."""
         if variant is None:
             return None
-        for measure in DIVERSITIES:
-            if any(self.results.metric_curve(variant, env, measure.metric) for env in self.results.envs):
-                return (Term(1.0, Series(variant, INDIVIDUAL), measure),)
+        for one in DIVERSITIES:
+            if any(self.results.metric_curve(variant, env, one.metric) for env in self.results.envs):
+                return (Term(1.0, Series(variant, INDIVIDUAL), one),)
         return None
 
     def _of_preset(self, name: str) -> list[Variant]:

@@ -8,7 +8,7 @@ from chorus.analysis import markdown
 from chorus.analysis.bootstrap import IntervalEstimate
 from chorus.analysis.ledger.checks import STATUS_WORDS, Outcome, Status
 from chorus.analysis.ledger.entries import Entry
-from chorus.analysis.wording import seeds_of
+from chorus.analysis.wording import seed_count, seeds_of
 
 # Headings of the claims by their statuses, in this order.
 _HEADINGS: dict[Status, str] = {
@@ -63,6 +63,7 @@ def _plain(entry: Entry) -> dict[str, Any]:
                 if outcome.estimate
                 else None,
                 "seeds": outcome.estimate.runs if outcome.estimate else None,
+                "most_seeds": (outcome.estimate.most_runs or outcome.estimate.runs) if outcome.estimate else None,
                 "unit": outcome.unit or None,
                 "environments": list(outcome.envs),
                 "scale": None if outcome.status == "missing" else outcome.scale,
@@ -93,7 +94,7 @@ def all_claims_text(entries: Sequence[Entry]) -> str:
 def _claim_cells(entry: Entry) -> list[str]:
     outcome = entry.deciding
     effect = _effect_and_note(outcome) if outcome else ""
-    seeds = seeds_of(outcome.estimate).rpartition(" ")[0] if outcome and outcome.estimate else ""
+    seeds = seed_count(outcome.estimate) if outcome and outcome.estimate else ""
     envs = outcome.where if outcome else ""
     cost = f" ({entry.cost})" if entry.cost else ""
     settle = f"`{entry.command}`{cost}" if entry.command else "; ".join(f"`{test}`" for test in entry.claim.tests)

@@ -8,7 +8,7 @@ from chorus.analysis.effects import VERDICT_WORDS
 from chorus.analysis.findings import Finding
 from chorus.analysis.report.tables import Cell, Row, Table, number_cell, text_cell
 from chorus.analysis.shipped import Beside
-from chorus.analysis.wording import p_value, plural, written
+from chorus.analysis.wording import p_value, seed_count, seeds_of, written
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def _measured(found: IntervalEstimate, unit: str) -> str:
     """`-0.31 of Double DQN's score (95 % interval -0.38 to -0.24), 5 seeds`."""
     value, interval = written(found)
     within = f" (95 % interval {interval})" if interval else ""
-    return f"{value} {unit}".strip() + f"{within}, {plural(found.runs, 'seed')}"
+    return f"{value} {unit}".strip() + f"{within}, {seeds_of(found)}"
 
 
 def _bar(found: IntervalEstimate, extent: float) -> IntervalBar:
@@ -98,7 +98,7 @@ def answer_table(beside: Beside | None) -> Table | None:
             text_cell(VERDICT_WORDS[answer.verdict]),
             number_cell(answer.estimate.value, f"{value} {answer.unit}".strip()),
             number_cell(answer.estimate.low, interval),
-            number_cell(answer.estimate.runs, str(answer.estimate.runs)),
+            number_cell(answer.estimate.runs, seed_count(answer.estimate)),
         )
         rows.append(Row(cells))
     columns = ("Question", "Where", "Verdict", "Difference", "95 % interval", "Seeds")
@@ -115,7 +115,7 @@ def _row(finding: Finding, *, several_units: bool) -> Row:
         numbers = (
             number_cell(found.value, value + unit),
             number_cell(found.low, interval),
-            number_cell(found.runs, str(found.runs)),
+            number_cell(found.runs, seed_count(found)),
         )
     last = text_cell("") if adjusted_p is None else number_cell(adjusted_p, p_value(adjusted_p))
     return Row((text_cell(finding.question), text_cell(VERDICT_WORDS[finding.verdict]), *numbers, last))

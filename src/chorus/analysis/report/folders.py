@@ -4,6 +4,7 @@ The folders of published runs differ in their environments or in their numbers o
 would average what cannot be compared.
 """
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -78,13 +79,12 @@ def split_by_folder(dataset: Dataset, paths: Sequence[Path | str]) -> dict[str, 
         return {}
     parent = Path(paths[0])
     found = {name: set(runs) for name, runs in published_folders(parent, [run.path for run in dataset.runs]).items()}
-    return {
-        name: replace(
-            select_runs(dataset, lambda run, own=own: run.path in own),  # type: ignore[misc]
-            unusable=tuple(one for one in dataset.unusable if one.path.is_relative_to(parent / name)),
-        )
-        for name, own in found.items()
-    }
+
+    def of(name: str, own: set[Path]) -> Dataset:
+        unusable = tuple(one for one in dataset.unusable if one.path.is_relative_to(parent / name))
+        return replace(select_runs(dataset, lambda run: run.path in own), unusable=unusable)
+
+    return {name: of(name, own) for name, own in found.items()}
 
 
 def write_folder_reports(
@@ -100,19 +100,20 @@ def write_folder_reports(
 ) -> Summary:
     """Writes a page per folder, and at `out` the index that links them; returns a summary with all main findings."""
     out = check_page(out)
+    paths = {name: check_page(out.with_name(f"{out.stem}-{name}{out.suffix}")) for name in folders}
     pages: list[FolderPage] = []
     findings: list[Finding] = []
     heading = printable(title or f"Ensembles in {plural(len(folders), 'folder')} of runs")
     for number, (name, own) in enumerate(folders.items(), start=1):
-        page = out.with_name(f"{out.stem}-{name}{out.suffix}")
-        tell(f"page {number} of {len(folders)}: {page.name}, {plural(len(own.runs), 'run')}")
+        page = paths[name]
+        tell(f"page {number} of {len(folders)}: {printable(page.name)}, {plural(len(own.runs), 'run')}")
         context = make_context(own, seed, references, normalisation)
-        summary = summarise(context, f"{title or 'Ensembles'}: {name}")
+        summary = summarise(context, f"{title or 'Ensembles'}: {printable(name)}")
         write_page(render_page(context, summary, make_sections(context), seed), summary, page)
         pages.append(_entry(name, page, context, summary))
         # Corrected for the questions of one page only, so not to be counted over all of them.
         main = (finding for finding in summary.findings if finding.main)
-        findings += [replace(one, question=f"{name}: {one.question}", adjusted_p=None) for one in main]
+        findings += [replace(one, question=f"{printable(name)}: {one.question}", adjusted_p=None) for one in main]
     index = Summary(
         title=heading,
         out=out,
@@ -120,24 +121,32 @@ def write_folder_reports(
         environments=dataset.envs,
         normalisation="",
         findings=tuple(findings),
+        warnings=_on_no_page(dataset, folders),
         kind="index",
     )
     tell(f"index of {plural(len(folders), 'page')}, with the paper's claims")
     return write_page(_render_index(index, pages, dataset, references), index, out)
 
 
+def _on_no_page(dataset: Dataset, folders: Mapping[str, Dataset]) -> tuple[str, ...]:
+    """A sentence about the unusable runs that lie in none of the folders with a page."""
+    shown = {one.path for own in folders.values() for one in own.unusable}
+    rest = [printable(str(one.path)) for one in dataset.unusable if one.path not in shown]
+    return (f"Runs that could not be used, in no folder with a page: {', '.join(rest)}.",) if rest else ()
+
+
 def _entry(name: str, page: Path, context: AnalysisContext, summary: Summary) -> FolderPage:
     main = [finding for finding in summary.findings if finding.main]
     answers = comparison_table([finding for finding in main if finding.verdict != "missing"])
     return FolderPage(
-        name=name,
-        link=quote(page.name),
+        name=printable(name),
+        link=quote(os.fsencode(page.name)),
         extent=provenance.extent(context),
         envs=context.results.envs,
         scores=summary.normalisation if len(context.results.envs) > 1 else "",
         steps=_steps(context.results.dataset),
         cost=provenance.cost(context.results.dataset),
-        answers=answers and replace(answers, name=f"answers-{quote(name)}"),
+        answers=answers and replace(answers, name=f"answers-{quote(os.fsencode(name))}"),
         missing=tuple(finding for finding in main if finding.verdict == "missing"),
     )
 

@@ -10,7 +10,7 @@ from chorus.analysis.intervals import mean_estimate
 from chorus.analysis.ledger import Entry
 from chorus.analysis.loading import Dataset
 from chorus.analysis.results import Results
-from chorus.analysis.wording import written
+from chorus.analysis.wording import seed_count, written
 from chorus.components import short_number
 from chorus.runs.logs import printable
 
@@ -206,6 +206,7 @@ def claim_table(entries: Sequence[Entry]) -> Table | None:
             continue
         found = outcome.estimate
         value, interval = written(found) if found else ("", "")
+        effect = f"{outcome.what}: {value} {outcome.unit}".strip() if found else ""
         rows.append(
             Row(
                 (
@@ -213,12 +214,12 @@ def claim_table(entries: Sequence[Entry]) -> Table | None:
                     text_cell(entry.claim.text),
                     text_cell(entry.claim.source),
                     text_cell(entry.words),
-                    text_cell(f"{outcome.what}: {value} {outcome.unit}".strip() if found else outcome.note),
+                    text_cell("; ".join(filter(None, [effect, outcome.note]))),
                     text_cell(interval),
-                    number_cell(found.runs, str(found.runs)) if found else text_cell(""),
-                    number_cell(len(outcome.envs), str(len(outcome.envs))),
+                    number_cell(found.runs, seed_count(found)) if found else text_cell(""),
+                    text_cell(outcome.where),
                 )
             )
         )
-    columns = ("Claim", "", "Source", "Status", "Effect", "95 % interval", "Seeds", "Environments")
+    columns = ("Claim", "", "Source", "Status", "Effect", "95 % interval", "Seeds", "Where")
     return Table("claims-table", columns, tuple(rows)) if rows else None
