@@ -133,9 +133,9 @@ def ledger_table(entries: "Sequence[Entry]") -> "Table":
     table.add_column("", justify="right")
     table.add_column("claim", ratio=1)
     table.add_column("status", max_width=9)
-    table.add_column("effect (95 % interval)", max_width=18)
+    table.add_column("effect (95 % interval)", max_width=18, overflow="fold")
     # The longest name of an environment fits.
-    table.add_column("judged by", max_width=25)
+    table.add_column("judged by", width=25)
     styles = {"agrees": "green", "disagrees": "red"}
     for entry in entries:
         outcome = entry.deciding
