@@ -14,6 +14,7 @@ from chorus.analysis import intervals
 from chorus.analysis.bootstrap import ENOUGH_SEEDS, FEWEST_RUNS, IntervalEstimate
 from chorus.analysis.comparisons import MEAN, centre, normalised_matrix
 from chorus.analysis.context import AnalysisContext
+from chorus.analysis.normalisation import Normalisation
 from chorus.analysis.results import Final, Measure, Results, Series, stack_ragged
 from chorus.analysis.variants import CAPACITY
 from chorus.analysis.wording import interval, number, percent, signed
@@ -152,11 +153,7 @@ def measure(
     levels = [float(middle.of(matrix)) for matrix in matrices]
     base = levels[min(reference, len(levels) - 1)]
     meaningful = base > 0 and (other is not None or normalisation.kind != "min-max")
-    zero, slope = 0.0, 1.0
-    if not other and len(shared) == 1:
-        at_zero, at_one = (float(normalisation.apply(shared[0], np.array(x))) for x in (0.0, 1.0))
-        slope = at_one - at_zero
-        zero = -at_zero / slope
+    zero, slope = _returns(normalisation, shared[0]) if not other and len(shared) == 1 else (0.0, 1.0)
     value, low, high = (number / slope for number in (found.estimate.value, found.estimate.low, found.estimate.high))
     return Effect(
         terms=tuple(terms),
@@ -168,6 +165,13 @@ def measure(
         levels=tuple(zero + level / slope for level in levels),
         reference=base / slope if meaningful else None,
     )
+
+
+def _returns(normalisation: Normalisation, env: str) -> tuple[float, float]:
+    """The return whose score is zero, and the score of one return more."""
+    at_zero, at_one = (float(normalisation.apply(env, np.array(x))) for x in (0.0, 1.0))
+    slope = at_one - at_zero
+    return -at_zero / slope, slope
 
 
 def shared_envs(context: AnalysisContext, terms: Sequence[Term], seeds: int = 1) -> tuple[str, ...]:

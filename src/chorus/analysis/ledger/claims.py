@@ -5,9 +5,9 @@
 
 from collections.abc import Callable
 
-from chorus.analysis.ledger import checks
-from chorus.analysis.ledger.checks import AtLeast, Check, Contrast, CostRatio, Differs, InMost, NoGain
+from chorus.analysis.ledger.checks import AtLeast, Check, Contrast, Differs, InMost, NoGain, OnlyWith, SomeNotAll
 from chorus.analysis.ledger.evidence import AGGREGATE, INDIVIDUAL, Evidence, Terms, difference, weighted
+from chorus.analysis.ledger.other_checks import CostRatio, GapsCorrelate, ShareBelow
 from chorus.analysis.results import Series
 from chorus.analysis.variants import CAPACITY, MEMBERS, PASSIVE_SHARE, SHARED_LAYERS
 
@@ -34,7 +34,7 @@ def together(e: Evidence) -> list[Check]:
 
 def gain_comes_from_voting(e: Evidence) -> list[Check]:
     return [
-        checks.OnlyWith(
+        OnlyWith(
             what="members − single agent",
             terms=difference(e.role("ensemble"), e.single),
             given=difference(e.role("ensemble", AGGREGATE), e.single),
@@ -45,7 +45,7 @@ def gain_comes_from_voting(e: Evidence) -> list[Check]:
 
 def compensates_in_some(e: Evidence) -> list[Check]:
     terms = difference(e.role("ensemble", AGGREGATE), e.single)
-    return [checks.SomeNotAll(what="together − single agent", terms=terms)]
+    return [SomeNotAll(what="together − single agent", terms=terms)]
 
 
 def passive_behind_active(e: Evidence) -> list[Check]:
@@ -76,7 +76,7 @@ def tandem_gap_larger(e: Evidence) -> list[Check]:
 
 def gaps_correlate(e: Evidence) -> list[Check]:
     what = "tandem gap and ensemble gap"
-    return [checks.GapsCorrelate(what=what, single=e.single, ensemble=e.group.ensemble, tandem=e.group.tandem)]
+    return [GapsCorrelate(what=what, single=e.single, ensemble=e.group.ensemble, tandem=e.group.tandem)]
 
 
 def members_above_passive(e: Evidence) -> list[Check]:
@@ -311,6 +311,4 @@ def _ends(e: Evidence, preset: str, path: str) -> tuple[Series | None, Series | 
 
 
 def hard_games(e: Evidence) -> list[Check]:
-    return [
-        checks.ShareBelow(what="games with a score below 0.05", single=e.single, limit=0.05, share=8 / 55, fewest=50)
-    ]
+    return [ShareBelow(what="games with a score below 0.05", single=e.single, limit=0.05, share=8 / 55, fewest=50)]
