@@ -141,14 +141,15 @@ def measure(
     if not shared:
         return None
     other = terms[0].measure
-    middle = MEAN if other else centre(shared)
     if other:
         matrices = [_metric_matrix(results, term, shared) for term in terms]
     else:
         matrices = [normalised_matrix(results, term.series, shared, normalisation) for term in terms]
+    runs, most_runs = intervals.runs_between(matrices)
+    # With few environments and different numbers of seeds the intervals of the IQM are too narrow (docs/report.md).
+    middle = MEAN if other or runs < most_runs else centre(shared)
     blocks = [_block(results, term, shared) for term in terms]
     weights = [term.weight for term in terms]
-    runs, most_runs = intervals.runs_between(matrices)
     found = intervals.combine([middle.influence(m) for m in matrices], weights, blocks, runs)
     levels = [float(middle.of(matrix)) for matrix in matrices]
     base = levels[min(reference, len(levels) - 1)]
