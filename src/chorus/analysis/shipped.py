@@ -126,6 +126,7 @@ def to_json(answer: Answer) -> dict[str, Any]:
         "effect": value,
         "interval": [low, high],
         "seeds": answer.estimate.runs,
+        "most_seeds": answer.estimate.most_runs or answer.estimate.runs,
         "unit": answer.unit,
         **({"setting": answer.setting} if answer.setting else {}),
     }
@@ -139,7 +140,7 @@ def _from_json(content: dict[str, Any]) -> Answer:
         group=content["group"],
         envs=tuple(content["environments"]),
         verdict=content["verdict"],
-        estimate=IntervalEstimate(content["effect"], low, high, content["seeds"]),
+        estimate=IntervalEstimate(content["effect"], low, high, content["seeds"], content["most_seeds"]),
         unit=content["unit"],
         setting=content.get("setting", ""),
     )
