@@ -136,7 +136,7 @@ def measure(
         return None
     results, normalisation = context.results, context.normalisation
     if envs is None:
-        envs = shared_envs(context, terms, FEWEST_RUNS) or shared_envs(context, terms)
+        envs = envs_with_seeds(context, terms, FEWEST_RUNS) or envs_with_seeds(context, terms)
     shared = tuple(env for env in results.envs if env in envs and all(_final(results, t, env) for t in terms))
     if not shared:
         return None
@@ -175,8 +175,8 @@ def _returns(normalisation: Normalisation, env: str) -> tuple[float, float]:
     return -at_zero / slope, slope
 
 
-def shared_envs(context: AnalysisContext, terms: Sequence[Term], seeds: int = 1) -> tuple[str, ...]:
-    """The environments with at least so many seeds of all terms."""
+def envs_with_seeds(context: AnalysisContext, terms: Sequence[Term], seeds: int = 1) -> tuple[str, ...]:
+    """The environments with at least this many seeds of all terms."""
     finals = {env: [_final(context.results, term, env) for term in terms] for env in context.normalisation.envs}
     return tuple(env for env, own in finals.items() if all(f and len(f.values) >= seeds for f in own))
 

@@ -7,7 +7,7 @@ from chorus.cli.grid import add_dry_run, add_grid_options
 from chorus.cli.train_options import add_seeds
 from chorus.wrapping import say_next
 
-# As measured (docs/demo.md).
+# docs/demo.md says which of these were measured.
 _DURATION = "four to nine minutes on two recent cores, up to 15 on older ones with AVX2 only"
 
 

@@ -113,7 +113,10 @@ def run(args: argparse.Namespace) -> int:
             for path in export_all(own, args.export / name):
                 print(f"data: {path}")
     # The answers of several pages are too many for a terminal; they are in the index.
-    print_path(summary.kind, summary.out) if folders else print_summary(summary, most_warnings=5)
+    if folders:
+        print_path(summary.kind, summary.out)
+    else:
+        print_summary(summary, most_warnings=5)
     print(f"next: open {shlex.quote(str(summary.out))} in a browser")
     return 0
 

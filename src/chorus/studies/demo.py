@@ -43,7 +43,7 @@ _OVERNIGHT: Mapping[str, Any] = {
     "final_evaluations": 5,
 }
 
-# The demo's seeds begin here. They were used for nothing before: trials had smaller ones, and results/demo has blocks
+# The demo's seeds begin here. Nothing was chosen by their runs: trials had smaller seeds, and results/demo has blocks
 # of 100 from 1000 on.
 FIRST_SEED = 2_000
 _SMOKE_SEEDS = 2

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from chorus.analysis.context import AnalysisContext, make_context
@@ -64,13 +65,10 @@ def write_report(
     The same runs and the same seed give the same bytes.
     """
     dataset = load_runs(paths)
+    options: dict[str, Any] = {"title": title, "seed": seed, "references": references, "normalisation": normalisation}
     if folders := split_by_folder(dataset, paths):
-        return write_folder_reports(
-            dataset, folders, out, title=title, seed=seed, references=references, normalisation=normalisation
-        )
-    return write_dataset_report(
-        dataset, out, title=title, seed=seed, references=references, normalisation=normalisation
-    )
+        return write_folder_reports(dataset, folders, out, **options)
+    return write_dataset_report(dataset, out, **options)
 
 
 def split_by_folder(dataset: Dataset, paths: Sequence[Path | str]) -> dict[str, Dataset]:
